@@ -32,7 +32,7 @@ inBrowser("access in the console", layerTestGateway("embedded"), (it) => {
         await page.getByRole("heading", { name: "Lighthouse" }).waitFor()
         await page.getByRole("button", { name: "New member" }).click()
         await dialog.getByLabel("Name").fill("Ann")
-        await dialog.getByLabel("Cap of a month").fill("0.5")
+        await dialog.getByLabel("Monthly cap").fill("0.5")
         // A person may press twice.
         await dialog.getByRole("button", { name: "Create" }).dblclick()
         await dialog.waitFor({ state: "detached" })
@@ -48,7 +48,7 @@ inBrowser("access in the console", layerTestGateway("embedded"), (it) => {
         const shown = await secret.inputValue()
         await dialog.getByRole("button", { name: "Copy" }).click()
         assert.strictEqual(await page.evaluate(() => navigator.clipboard.readText()), shown)
-        await dialog.getByRole("button", { name: "I have kept it" }).click()
+        await dialog.getByRole("button", { name: "I have stored it" }).click()
         await dialog.waitFor({ state: "detached" })
         assert.notInclude(await page.content(), shown)
         assert.strictEqual(
@@ -64,7 +64,7 @@ inBrowser("access in the console", layerTestGateway("embedded"), (it) => {
       assert.isDefined(organization)
       assert.strictEqual(organization.name, "Lighthouse")
       yield* steps(async () => {
-        await page.getByText("Default of the gateway").waitFor()
+        await page.getByText("Gateway default").waitFor()
         await page.getByRole("button", { name: "Set watermark" }).click()
         await dialog.getByRole("combobox", { name: "Watermark" }).click()
         await page.getByRole("option", { name: "On", exact: true }).click()
@@ -135,7 +135,7 @@ inBrowser("access in the console", layerTestGateway("embedded"), (it) => {
           session
         })
         yield* steps(async () => {
-          await page.getByRole("table", { name: "Keys" }).getByText("valid").waitFor()
+          await page.getByRole("table", { name: "Keys" }).getByText("active").waitFor()
           await page.getByRole("table", { name: "Members" }).getByText("tester").waitFor()
           const seen = await page
             .getByRole("main")
@@ -152,7 +152,7 @@ inBrowser("access in the console", layerTestGateway("embedded"), (it) => {
           const create = page.getByRole("button", { name: "New operator" })
           assert.strictEqual(await create.count(), role === "owner" ? 1 : 0, role)
           await page.getByRole("link", { name: "Webhooks" }).click()
-          await page.getByText("No endpoint yet").waitFor()
+          await page.getByText("No endpoints yet").waitFor()
           const endpoint = page.getByRole("button", { name: "New endpoint" })
           assert.strictEqual(await endpoint.count(), /owner|operator/.test(role) ? 1 : 0, role)
         })
@@ -163,10 +163,10 @@ inBrowser("access in the console", layerTestGateway("embedded"), (it) => {
       const token = yield* steps(async () => {
         await page.getByRole("button", { name: "New operator" }).click()
         await dialog.getByLabel("Name").fill("Vera")
-        await dialog.getByText("May read everything").waitFor()
+        await dialog.getByText("Read access").waitFor()
         await dialog.getByRole("button", { name: "Create" }).click()
         const shown = await dialog.getByLabel("Token").inputValue()
-        await dialog.getByRole("button", { name: "I have kept it" }).click()
+        await dialog.getByRole("button", { name: "I have stored it" }).click()
         return shown
       })
       assert.strictEqual((yield* gateway.call("/admin/v1/me", { key: token })).status, 200)
@@ -205,7 +205,7 @@ inBrowser("access in the console", layerTestGateway("embedded"), (it) => {
       const asked: Array<string> = []
       page.on("request", (request) => asked.push(request.url()))
       yield* steps(async () => {
-        await page.getByText("No endpoint yet").waitFor()
+        await page.getByText("No endpoints yet").waitFor()
         for (const path of [
           `/access/organizations/${who.organizationId}`,
           `/access/webhooks/${who.organizationId}/${id}`,
@@ -214,15 +214,15 @@ inBrowser("access in the console", layerTestGateway("embedded"), (it) => {
           "/all-orders"
         ]) {
           await page.goto(page.url().replace(/\/console.*/, `/console${path}`))
-          await page.getByText("There is no such page.").waitFor()
+          await page.getByText("Page not found").waitFor()
         }
         assert.notInclude(asked.join(" "), "/admin/")
         await page.goto(page.url().replace(/\/console.*/, `/console/webhooks/${id}`))
-        await page.getByText("There is no such thing.").first().waitFor()
+        await page.getByText("Not found.").first().waitFor()
         assert.notInclude(await page.content(), "secret hooks")
         // What the key's scopes do not allow is said instead of tried.
-        await page.getByRole("link", { name: "Money The key lacks its scope" }).click()
-        await page.getByText("This needs a key with the scope usage").waitFor()
+        await page.getByRole("link", { name: "Billing Missing scope" }).click()
+        await page.getByText("This page needs a key with the scope usage").waitFor()
       })
       const nobody = yield* browser.open(`/access/organizations/${who.organizationId}`)
       yield* steps(() => nobody.getByRole("heading", { name: "Sign in" }).waitFor())

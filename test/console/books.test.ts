@@ -42,7 +42,7 @@ inBrowser("the books of the console", layerTestGateway("embedded"), (it) => {
       const page = yield* browser.open(path, { session: yield* operatorOf("finance") })
       yield* steps(async () => {
         await page.getByRole("button", { name: "New budget" }).click()
-        await page.getByRole("combobox", { name: "Whose orders count" }).click()
+        await page.getByRole("combobox", { name: "Scope" }).click()
         await page.getByRole("option", { name: "A member", exact: true }).click()
         await page.getByRole("combobox", { name: "Member" }).click()
         await page.getByRole("option", { name: /^tester/ }).click()
@@ -72,13 +72,13 @@ inBrowser("the books of the console", layerTestGateway("embedded"), (it) => {
         const card = page.getByRole("region", { name: "Member tester · per month" })
         await card.getByText("0.4 charged and 0 held of 0.4 CNY").waitFor()
         await card.getByText("used up").waitFor()
-        await card.getByText("New orders that fall under it are refused.").waitFor()
+        await card.getByText("New orders in this scope are rejected.").waitFor()
         const bar = card.getByRole("progressbar")
         assert.strictEqual(await bar.getAttribute("aria-valuenow"), "100")
         await card.getByRole("button", { name: /^Remove/ }).click()
         const dialog = page.getByRole("dialog")
         await dialog.getByRole("button", { name: "Remove" }).click()
-        await page.getByText("There is no budget yet.").waitFor()
+        await page.getByText("No budgets yet").waitFor()
       })
       assert.strictEqual((yield* orderImages(who, image)).status, 200)
     })
@@ -97,19 +97,19 @@ inBrowser("the books of the console", layerTestGateway("embedded"), (it) => {
       const why = "<b>one</b> was black"
       yield* steps(async () => {
         await page.getByRole("button", { name: `Receipt ${charge?.id}` }).click()
-        await page.getByRole("button", { name: "Correct this charge" }).click()
-        const form = page.getByRole("dialog", { name: "Correct this charge" })
+        await page.getByRole("button", { name: "Refund this charge" }).click()
+        const form = page.getByRole("dialog", { name: "Refund this charge" })
         await form.getByLabel("Amount, CNY").fill("0.100000001")
         await form.getByLabel("Reason").fill(why)
-        await form.getByRole("button", { name: "Book the adjustment" }).dblclick()
-        await page.getByText("The pool has 9.100000001 CNY").waitFor()
+        await form.getByRole("button", { name: "Book adjustment" }).dblclick()
+        await page.getByText("Balance: 9.100000001 CNY").waitFor()
       })
       const pool = yield* gateway.balance(who)
       assert.strictEqual(pool.balance, "9.100000001")
       yield* steps(async () => {
         await page.goto(page.url().replace(/\/charges.*/, "?as=table"))
         // Walked back from what the pool has now, to nothing.
-        await page.getByText("The whole journal, exact, since").waitFor()
+        await page.getByText("Complete since").waitFor()
         const points = page.getByRole("table", { name: "Balance and held over time" })
         await points.waitFor()
         const balances = await points
@@ -151,10 +151,10 @@ inBrowser("the books of the console", layerTestGateway("embedded"), (it) => {
         const page = yield* browser.open(`${booksOf(who)}/transfers`, { session })
         yield* steps(async () => {
           await rowOf(page, "Deposits", "10").waitFor()
-          const offered = await page.getByRole("button", { name: "Adjust" }).count()
+          const offered = await page.getByRole("button", { name: "Add adjustment" }).count()
           assert.deepStrictEqual([role, offered > 0], [role, rights[role]])
           assert.strictEqual(
-            await page.getByRole("button", { name: "Make a deposit" }).count(),
+            await page.getByRole("button", { name: "Add deposit" }).count(),
             offered
           )
         })
@@ -167,13 +167,13 @@ inBrowser("the books of the console", layerTestGateway("embedded"), (it) => {
           continue
         }
         yield* steps(async () => {
-          await page.getByRole("button", { name: "Make a deposit" }).click()
+          await page.getByRole("button", { name: "Add deposit" }).click()
           await page.getByLabel("Amount, CNY").fill("2.5")
           await page.getByRole("button", { name: "Deposit", exact: true }).click()
           await rowOf(page, "Deposits", "2.5", "console-").waitFor()
           await page.getByRole("link", { name: "Verify" }).click()
           await page.getByRole("button", { name: "Verify now" }).click()
-          await page.getByText("Every invariant holds.").waitFor()
+          await page.getByText("All invariants hold.").waitFor()
         })
         assert.strictEqual((yield* gateway.balance(who)).balance, "12.5")
       }
@@ -189,28 +189,28 @@ inBrowser("the books of the console", layerTestGateway("embedded"), (it) => {
           .locator('input[type="file"]')
           .setInputFiles({ name: "bill.csv", mimeType: "text/csv", buffer: Buffer.from(text) })
       yield* steps(async () => {
-        await page.getByRole("button", { name: "Compare a vendor's list" }).click()
+        await page.getByRole("button", { name: "New reconciliation" }).click()
         await upload("task;billed\ncgt-17;1,50\ncgt-18;much\n")
         await page.getByRole("combobox", { name: "Channel" }).click()
         await page.getByRole("option", { name: "A (ch-a)" }).click()
-        await page.getByRole("combobox", { name: "Column of the vendor's id" }).fill("task")
-        await page.getByRole("combobox", { name: "Column of the amount" }).click()
+        await page.getByRole("combobox", { name: "Job ID column" }).fill("task")
+        await page.getByRole("combobox", { name: "Amount column" }).click()
         // The names are read off the file.
         await page.getByRole("option", { name: "billed" }).click()
-        await page.getByRole("combobox", { name: "Before decimals" }).click()
+        await page.getByRole("combobox", { name: "Decimal separator" }).click()
         await page.getByRole("option", { name: "comma ," }).click()
-        const go = page.getByRole("button", { name: "Compare", exact: true })
+        const go = page.getByRole("button", { name: "Reconcile", exact: true })
         await go.click()
-        await rowOf(page, "Faults of the list", "billed", "3").waitFor()
+        await rowOf(page, "Errors in the file", "billed", "3").waitFor()
         await upload("task;billed\ncgt-17;1,50\n")
         await go.click()
-        await page.getByRole("heading", { name: "List of ch-a" }).waitFor()
-        await rowOf(page, "What came of it", "missing here", "1.5").waitFor()
-        await rowOf(page, "Entries", "cgt-17", "missing here", "unknown", "1.5").waitFor()
+        await page.getByRole("heading", { name: "Bill of ch-a" }).waitFor()
+        await rowOf(page, "Result", "missing in the gateway", "1.5").waitFor()
+        await rowOf(page, "Entries", "cgt-17", "missing in the gateway", "unknown", "1.5").waitFor()
         await page.getByRole("button", { name: "Remove" }).click()
         const dialog = page.getByRole("dialog")
         await dialog.getByRole("button", { name: "Remove" }).click()
-        await page.getByText("No list has been compared yet.").waitFor()
+        await page.getByText("No reconciliations yet").waitFor()
       })
     })
   )

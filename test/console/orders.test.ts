@@ -76,19 +76,19 @@ inBrowser(
           const row = page.getByRole("row", { name: "film-1" })
           await row.getByText("Failed").waitFor()
           await row.getByTitle(id).click()
-          const life = page.getByRole("region", { name: "Its life" })
-          await life.getByText(`${hold} CNY was held and returned in full.`).waitFor()
+          const life = page.getByRole("region", { name: "Timeline" })
+          await life.getByText(`The hold of ${hold} CNY was released in full.`).waitFor()
           await page
             .getByRole("region", { name: "Result" })
             .getByText(error?.message ?? "-")
             .waitFor()
-          await page.getByText("Nothing was charged, so there is no receipt.").waitFor()
+          await page.getByText("No receipt: nothing was charged").waitFor()
         })
         assert.deepInclude(yield* gateway.balance(who), { balance: "100", held: "0" })
         yield* steps(async () => {
           await page.goto(`${gateway.url}/console/all-orders/${id}`)
-          const life = page.getByRole("region", { name: "Its life" })
-          await life.getByText(`${hold} CNY was held and returned in full.`).waitFor()
+          const life = page.getByRole("region", { name: "Timeline" })
+          await life.getByText(`The hold of ${hold} CNY was released in full.`).waitFor()
           await life.getByText("Failed", { exact: true }).waitFor()
           const said = await life.getByText(/^by /).allTextContents()
           assert.deepStrictEqual(
@@ -105,7 +105,7 @@ inBrowser(
         const browser = yield* Browser
         const who = yield* gateway.customer("100")
         const page = yield* browser.open("/orders", { session: { apiKey: who.key } })
-        yield* steps(() => page.getByText("Nothing was ordered yet.").waitFor())
+        yield* steps(() => page.getByText("No orders yet").waitFor())
         const made = yield* gateway.call("/v1/images/generations", {
           key: who.key,
           headers: { prefer: "respond-async" },
@@ -124,7 +124,7 @@ inBrowser(
           const rows = page.getByRole("table", { name: "Orders" }).getByRole("row")
           await rows.nth(2).waitFor()
           assert.strictEqual(await rows.count(), 3)
-          await page.getByRole("button", { name: "Only orders with team=red" }).click()
+          await page.getByRole("button", { name: "Filter by team=red" }).click()
           await page.waitForURL(/tag=team%3Dred/)
           await rows.nth(2).waitFor({ state: "detached" })
           await page.getByTitle(id).click()
@@ -140,10 +140,10 @@ inBrowser(
           assert.isAbove(width, 0)
           await page.getByRole("button", { name: "Delete" }).click()
           const dialog = page.getByRole("dialog")
-          await dialog.getByText("nothing is given back").waitFor()
+          await dialog.getByText("is not refunded").waitFor()
           await dialog.getByRole("button", { name: "Delete" }).click()
           await page.getByText("Deleted by its owner").waitFor()
-          await page.getByRole("link", { name: "Back to the list" }).click()
+          await page.getByRole("link", { name: "Back to orders" }).click()
           await page.waitForURL(/\/orders\/?\?tag=/)
         })
         const gone = yield* gateway.call(`/v1/images/${id}`, { key: who.key })
@@ -224,12 +224,12 @@ inBrowser(
           await search.fill(id)
           await search.press("Enter")
           await page.waitForURL(new RegExp(`/all-orders/${id}`))
-          const attempts = page.getByRole("table", { name: "Channels tried, in turn" })
+          const attempts = page.getByRole("table", { name: "Attempts" })
           for (const { channel, reason } of history.attempts) {
-            const said = reason === null ? "It stayed here" : reason
+            const said = reason === null ? "None" : reason
             await attempts.getByRole("row", { name: channel }).getByText(said).waitFor()
           }
-          const calls = page.getByRole("region", { name: "Calls to the vendor" })
+          const calls = page.getByRole("region", { name: "Vendor calls" })
           await calls
             .getByRole("button", { name: /Submit/ })
             .last()
@@ -265,14 +265,14 @@ inBrowser(
           session: { operator: { token, name: "who looks", role: "viewer" } }
         })
         yield* steps(async () => {
-          await looking.getByText("Your role may read this, and not change it.").waitFor()
+          await looking.getByText("Your role has read access only.").waitFor()
           assert.strictEqual(await looking.getByRole("button", { name: "Settle" }).count(), 0)
         })
         const page = yield* browser.open(`/all-orders/${id}`, { session: asOwner })
         yield* steps(async () => {
-          await page.getByLabel("How it was settled").fill("they billed nothing")
-          await page.getByRole("button", { name: "Settle the case" }).click()
-          await page.getByText("The case is settled.").waitFor()
+          await page.getByLabel("Resolution note").fill("they billed nothing")
+          await page.getByRole("button", { name: "Resolve" }).click()
+          await page.getByText("The orphan was resolved.").waitFor()
           await page.getByRole("cell", { name: "they billed nothing" }).waitFor()
         })
         assert.strictEqual((yield* historyOf(id)).orphan?.note, "they billed nothing")
@@ -336,13 +336,13 @@ inBrowser(
         const id = data[0]?.id ?? ""
         const page = yield* browser.open("/orders", { session: { apiKey: stranger.key } })
         yield* steps(async () => {
-          await page.getByText("Nothing was ordered yet.").waitFor()
+          await page.getByText("No orders yet").waitFor()
           const answered = page.waitForResponse((answer) =>
             answer.url().endsWith(`/v1/orders/${id}`)
           )
           await page.getByRole("textbox", { name: /Order's id/ }).fill(id)
-          await page.getByRole("button", { name: "Find" }).click()
-          await page.getByRole("heading", { name: "No such order" }).waitFor()
+          await page.getByRole("button", { name: "Search" }).click()
+          await page.getByRole("heading", { name: "Order not found" }).waitFor()
           assert.strictEqual((await answered).status(), 404)
         })
         const own = yield* gateway.call(`/v1/orders/${id}`, { key: owner.key })

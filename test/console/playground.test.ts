@@ -49,7 +49,7 @@ const give = async (
   file: { readonly name: string; readonly mimeType: string; readonly buffer: Buffer }
 ) => {
   const chooser = page.waitForEvent("filechooser")
-  await press(page, "A file, up to")
+  await press(page, "Upload (up to")
   await (await chooser).setFiles(file)
 }
 
@@ -100,7 +100,7 @@ const asModule = [...byItsName, "--input-type=module", "-e"]
 const codeOf = (page: Page, tab: string) =>
   steps(async () => {
     await page.getByRole("tab", { name: tab }).click()
-    return (await page.getByLabel(`Code with ${tab}`).textContent()) ?? ""
+    return (await page.getByLabel(`Code for ${tab}`).textContent()) ?? ""
   })
 
 inBrowser(
@@ -115,22 +115,19 @@ inBrowser(
         yield* steps(async () => {
           await prompt(page, "a lighthouse at dusk sim:takes=1")
           await page.getByText("4.968 CNY").first().waitFor()
-          assert.strictEqual(
-            await amountIn(page, "Price before ordering", "Set aside when ordered"),
-            "4.968 CNY"
-          )
-          await press(page, "Make the video")
-          await page.getByText("It is being made").waitFor()
+          assert.strictEqual(await amountIn(page, "Price", "Hold"), "4.968 CNY")
+          await press(page, "Generate video")
+          await page.getByText("Generating").waitFor()
           assert.match(page.url(), /[?&]task=vt_/)
           // Whoever reloads the page has not lost the order.
           await page.reload()
-          await page.getByRole("heading", { name: "Done" }).waitFor()
+          await page.getByRole("heading", { name: "Succeeded" }).waitFor()
           await page.locator("video").waitFor()
           await page.waitForFunction(() => (document.querySelector("video")?.readyState ?? 0) >= 2)
           await receiptOf(page).getByText("held, so").waitFor()
         })
         const [film] = yield* charges(who)
-        const shown = yield* steps(() => amountIn(page, "Receipt", "Charged"))
+        const shown = yield* steps(() => amountIn(page, "Receipt", "Charge"))
         assert.strictEqual(shown, `${film?.charge} CNY`)
 
         yield* steps(async () => {
@@ -139,13 +136,13 @@ inBrowser(
           await prompt(page, "a lighthouse")
           await page.getByRole("textbox", { name: "Images" }).fill("2")
           await page.getByRole("combobox", { name: "Size" }).fill("256x256")
-          await press(page, "Make the images")
-          await page.getByRole("button", { name: "Image 2, enlarge" }).click()
+          await press(page, "Generate images")
+          await page.getByRole("button", { name: "Enlarge Image 2" }).click()
           await page.getByRole("dialog").getByRole("img", { name: "Image 2" }).waitFor()
           await page.waitForFunction(() =>
             [...document.querySelectorAll("img")].every(({ naturalWidth }) => naturalWidth === 256)
           )
-          await page.getByRole("button", { name: "Close the image" }).click()
+          await page.getByRole("button", { name: "Close image" }).click()
           const saved = page.waitForEvent("download")
           await page.getByRole("button", { name: /^Download: im_.*-2$/ }).click()
           assert.match((await saved).suggestedFilename(), /^im_.*-2\.png$/)
@@ -170,9 +167,9 @@ inBrowser(
         assert.strictEqual((yield* put({ ...catalog, mounts: limited })).status, 200)
         const page = yield* opened(yield* gateway.customer("1"), "?model=clip-1")
         yield* steps(async () => {
-          const sounds = page.getByRole("radiogroup", { name: "Sound track" })
-          await sounds.getByText("With", { exact: true }).waitFor()
-          assert.strictEqual(await sounds.getByText("Without", { exact: true }).count(), 0)
+          const sounds = page.getByRole("radiogroup", { name: "Audio" })
+          await sounds.getByText("On", { exact: true }).waitFor()
+          assert.strictEqual(await sounds.getByText("Off", { exact: true }).count(), 0)
           assert.strictEqual(await page.getByLabel("Prompt").getAttribute("maxlength"), "12")
         })
         assert.strictEqual((yield* put({ ...catalog, mounts })).status, 200)
@@ -196,16 +193,16 @@ inBrowser(
           await page.getByText("Asked without your files").waitFor()
           // 4 seconds at least are counted of a reference video, at the price with one.
           await page.getByText("11.4912 CNY").first().waitFor()
-          await press(page, "Remove medium 1")
+          await press(page, "Remove input 1")
           await give(page, { name: "film.png", mimeType: "image/png", buffer: Buffer.alloc(2000) })
           await page.getByText("2 kB").waitFor()
           await page.getByText("14.904 CNY").first().waitFor()
-          await press(page, "Make the video")
-          await page.getByRole("heading", { name: "Done" }).waitFor()
+          await press(page, "Generate video")
+          await page.getByRole("heading", { name: "Succeeded" }).waitFor()
 
-          await press(page, "Remove medium 1")
+          await press(page, "Remove input 1")
           await prompt(page, "")
-          await press(page, "Make the video")
+          await press(page, "Generate video")
           await page.getByText("Give a prompt").first().waitFor()
           await page.waitForFunction(
             () => document.activeElement?.getAttribute("data-field") === "prompt"
@@ -227,7 +224,7 @@ inBrowser(
           const vendor = yield* heldStream
           yield* withElsewhere(vendor.url)
           const page = yield* opened(who, "?model=talk-held")
-          const answer = page.getByRole("log", { name: "The answer" })
+          const answer = page.getByRole("log", { name: "Response" })
           const ask = () =>
             steps(async () => {
               await page.getByRole("textbox", { name: "Message 1" }).fill("a lighthouse")
@@ -240,7 +237,7 @@ inBrowser(
           yield* vendor.write(`${chunkOf("turns")}${finished}${counted(5, 2)}`)
           yield* vendor.end
           yield* steps(async () => {
-            await page.getByRole("heading", { name: "Answer" }).waitFor()
+            await page.getByRole("heading", { name: "Finished" }).waitFor()
             await answer.getByText("The lamp turns").waitFor()
             await receiptOf(page).getByText("0.000026 CNY").first().waitFor()
           })
@@ -273,12 +270,12 @@ inBrowser(
           await page.getByRole("textbox", { name: "Message 1" }).fill(markup)
           await press(page, "Send")
           await page.getByRole("alert").getByText(markup).waitFor()
-          await page.getByLabel("Code with curl").getByText(markup).waitFor()
+          await page.getByLabel("Code for curl").getByText(markup).waitFor()
 
           await page.getByRole("combobox", { name: "Model" }).fill("film-1")
           await page.getByRole("option", { name: "film-1" }).click()
           await prompt(page, `${markup} sim:fail`)
-          await press(page, "Make the video")
+          await press(page, "Generate video")
           await page.getByText("nothing was charged").waitFor()
           assert.strictEqual(await page.locator("main img").count(), 0)
         })

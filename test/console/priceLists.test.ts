@@ -32,24 +32,24 @@ inBrowser("price lists in the console", layerTestGateway("embedded"), (it) => {
           await dialog.getByText("clip-1: 0.6 becomes 0.51").waitFor()
           await dialog.getByRole("button", { name: "Save" }).click()
           await dialog.waitFor({ state: "detached" })
-          await page.getByRole("cell", { name: "0.85 of the catalog's" }).waitFor()
+          await page.getByRole("cell", { name: "0.85 x catalog" }).waitFor()
         })
         assert.deepInclude(yield* newest, { name: "Partners", factor: "0.85", watermark: null })
 
         yield* steps(async () => {
           await page.getByRole("button", { name: "Actions: Partners", exact: true }).click()
           await page.getByRole("menuitem", { name: "Edit", exact: true }).click()
-          await dialog.getByRole("combobox", { name: "Kind" }).click()
-          await page.getByRole("option", { name: "Prices of models" }).click()
-          await dialog.getByRole("combobox", { name: "Add a model" }).click()
+          await dialog.getByRole("combobox", { name: "Type" }).click()
+          await page.getByRole("option", { name: "Prices by model" }).click()
+          await dialog.getByRole("combobox", { name: "Add model" }).click()
           await page.getByRole("option", { name: "paint-1", exact: true }).click()
           await dialog.getByLabel("Per image").fill("0.15")
-          await dialog.getByLabel("Holds from").fill("2020-01-31")
+          await dialog.getByLabel("Valid from").fill("2020-01-31")
           await dialog.getByRole("combobox", { name: "Watermark" }).click()
           await page.getByRole("option", { name: "On", exact: true }).click()
           await dialog.getByRole("button", { name: "Save" }).click()
           await dialog.waitFor({ state: "detached" })
-          await page.getByRole("cell", { name: "1 model of its own" }).waitFor()
+          await page.getByRole("cell", { name: "1 model" }).waitFor()
         })
         const { id, prices, version, holds_from, watermark } = yield* newest
         assert.deepStrictEqual([holds_from, watermark], ["2020-01-31", true])
@@ -95,21 +95,21 @@ inBrowser("price lists in the console", layerTestGateway("embedded"), (it) => {
       yield* steps(async () => {
         await page.getByRole("button", { name: "Edit paint-1", exact: true }).click()
         await dialog.getByLabel("Per image").fill("0.3")
-        await dialog.getByRole("button", { name: "Keep in the draft" }).click()
+        await dialog.getByRole("button", { name: "Save to draft" }).click()
         await page.getByRole("button", { name: "Review and apply" }).click()
         const choice = dialog.getByRole("combobox", { name: "Price list" })
         const total = dialog.getByRole("row", { name: /^All of them/ })
         for (const [option, charge] of [
           [null, "0.3 CNY"],
           ["Half", "0.15 CNY"],
-          ["None: catalog prices", "0.3 CNY"]
+          ["None (catalog prices)", "0.3 CNY"]
         ] as const) {
           if (option !== null) {
             await choice.click()
             await page.getByRole("option", { name: option }).click()
             await total.waitFor({ state: "detached" })
           }
-          await dialog.getByRole("button", { name: "Reckon" }).click()
+          await dialog.getByRole("button", { name: "Replay" }).click()
           const [before, after] = [total.getByRole("cell").nth(2), total.getByRole("cell").nth(3)]
           assert.strictEqual(await before.textContent(), "0.2 CNY")
           assert.strictEqual(await after.textContent(), charge)

@@ -11,7 +11,7 @@ inBrowser("a session of the console", layerTestGateway("embedded"), (it) => {
       const who = yield* gateway.customer("100")
       const page = yield* browser.open("/")
       yield* steps(async () => {
-        await page.getByLabel("API key or operator's token").fill(who.key)
+        await page.getByLabel("API key or operator token").fill(who.key)
         await page.getByRole("button", { name: "Sign in" }).click()
         await page.getByRole("heading", { name: "Playground" }).waitFor()
         assert.notInclude(page.url(), who.key)
@@ -33,7 +33,7 @@ inBrowser("a session of the console", layerTestGateway("embedded"), (it) => {
       const who = yield* gateway.customer("100")
       const page = yield* browser.open("/orders?model=film-1")
       yield* steps(async () => {
-        await page.getByLabel("API key or operator's token").fill(who.key)
+        await page.getByLabel("API key or operator token").fill(who.key)
         await page.getByRole("button", { name: "Sign in" }).click()
         await page.getByRole("heading", { name: "Orders", level: 1 }).waitFor()
         assert.match(page.url(), /\/console\/orders\?model=film-1$/)
@@ -48,7 +48,7 @@ inBrowser("a session of the console", layerTestGateway("embedded"), (it) => {
       const who = yield* gateway.customer("100")
       const page = yield* browser.open("/all-orders")
       yield* steps(async () => {
-        await page.getByLabel("API key or operator's token").fill(who.key)
+        await page.getByLabel("API key or operator token").fill(who.key)
         await page.getByRole("button", { name: "Sign in" }).click()
         await page.getByRole("heading", { name: "Playground" }).waitFor()
       })
@@ -62,7 +62,7 @@ inBrowser("a session of the console", layerTestGateway("embedded"), (it) => {
       const who = yield* gateway.customer("100")
       const first = yield* browser.open("/")
       yield* steps(async () => {
-        await first.getByLabel("API key or operator's token").fill(who.key)
+        await first.getByLabel("API key or operator token").fill(who.key)
         await first.getByRole("button", { name: "Sign in" }).click()
         await first.getByRole("heading", { name: "Playground" }).waitFor()
         const second = await first.context().newPage()
@@ -85,7 +85,7 @@ inBrowser("a session of the console", layerTestGateway("embedded"), (it) => {
       const browser = yield* Browser
       const page = yield* browser.open("/")
       yield* steps(async () => {
-        await page.getByLabel("API key or operator's token").fill("mg_nobody")
+        await page.getByLabel("API key or operator token").fill("mg_nobody")
         await page.getByRole("button", { name: "Sign in" }).click()
         await page.getByText("does not know this key").waitFor()
       })

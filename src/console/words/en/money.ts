@@ -1,59 +1,59 @@
 export const money = {
-  title: "Money",
+  title: "Billing",
   tabs: { spend: "Spend", usage: "Usage", statements: "Statements" },
   pool: {
     balance: "Balance",
     held: "Held",
     available: "Available",
-    month: "Your month",
+    month: "This month",
     notes: {
-      balance: "what the pool has",
-      held: "set aside for open orders",
-      available: "can still be ordered for"
+      balance: "of the pool",
+      held: "for open orders",
+      available: "for new orders"
     }
   },
   bar: {
     said: "{{charged}} charged and {{held}} held of {{amount}} {{currency}}",
-    endless: "{{charged}} charged and {{held}} held, {{currency}}; there is no cap"
+    endless: "{{charged}} charged and {{held}} held, {{currency}}; no monthly cap"
   },
   spend: {
-    title: "Spend by time",
-    own: "What your orders came to",
-    note: "An order counts when it was ordered, and what was given back of a charge when it was given back. Days are those of the gateway's time zone.",
-    range: "Time",
+    title: "Spend over time",
+    own: "Spend",
+    note: "Charges count at the time of the order, refunds at the time of the refund. Days are in the gateway's time zone.",
+    range: "Time range",
     ranges: {
       "48h": "Last 48 hours",
       "31d": "Last 31 days",
       "12m": "Last 12 months",
-      own: "From – to"
+      own: "Custom range"
     },
-    from: "First day",
-    to: "Last day",
-    interval: "Step",
+    from: "From",
+    to: "To",
+    interval: "Interval",
     steps: { hour: "Hour", day: "Day", month: "Month" },
-    by: "Told apart by",
-    all: "All together",
+    by: "Group by",
+    all: "Total",
     groups: {
       model: "Model",
-      modality: "Kind",
+      modality: "Modality",
       member: "Member",
       key: "Key",
       organization: "Organisation",
       channel: "Channel",
       tag: "Tag"
     },
-    tag: "Only with the tag",
-    needsTag: "Name the tag whose texts the lines are of, such as project.",
-    as: "Shown as",
-    plot: "Plot",
+    tag: "Tag",
+    needsTag: "Enter the name of a tag, such as project.",
+    as: "View",
+    plot: "Chart",
     table: "Table",
-    measure: "Plotted",
+    measure: "Metric",
     measures: {
       charge: "Charged",
-      returned: "Given back",
+      returned: "Refunded",
       cost: "Cost",
       margin: "Margin",
-      reported_cost: "Reported by vendors"
+      reported_cost: "Vendor-reported cost"
     },
     start: "Time",
     count: "Charges",
@@ -63,15 +63,15 @@ export const money = {
     unit_token: "tokens",
     unit_second: "seconds",
     unit_image: "images",
-    nothing: "Nothing was ordered in this time.",
-    most: "The plot shows the {{count}} largest; the table has all."
+    nothing: "No orders in this time range",
+    most: "The chart shows the {{count}} largest; the table shows all."
   },
   usage: {
     title: "Charges",
-    tag: "Only with the tag",
-    noTag: "A name and a text, such as project=lighthouse",
-    csv: "Download all as CSV",
-    empty: "Nothing was charged.",
+    tag: "Tag",
+    noTag: "Enter name=value, such as project=lighthouse",
+    csv: "Export CSV",
+    empty: "No charges yet",
     at: "Time",
     month: "Month",
     model: "Model",
@@ -81,14 +81,14 @@ export const money = {
   receipt: {
     title: "Receipt",
     id: "Usage record",
-    facts: "What the charge comes from",
-    hold: "Held",
-    charge: "Charged",
-    difference: "Charge less hold",
-    corrected: "Given back since",
-    formula: "How the hold was reckoned",
-    exposure: "Could come to",
-    basis: "Where the units come from",
+    facts: "Details",
+    hold: "Hold",
+    charge: "Charge",
+    difference: "Charge minus hold",
+    corrected: "Refunded since",
+    formula: "Calculation of the hold",
+    exposure: "Upper bound",
+    basis: "Usage source",
     lines: {
       title: "Charged units",
       item: "Item",
@@ -100,7 +100,7 @@ export const money = {
       audio_output: "Audio output tokens",
       reference: "Reference images"
     },
-    resolution: "Resolution billed",
+    resolution: "Billed resolution",
     entries: "Journal",
     accounts: "From → to",
     corrections: "Corrections"
@@ -117,14 +117,14 @@ export const money = {
   statements: {
     one: "Statement",
     all: "All months",
-    lead: "A charge stands in the month its order was placed in. A month is sealed when it is over and has no open order; from then on it does not change any more.",
+    lead: "A charge belongs to the month in which its order was placed. A month is sealed when it is over and has no open orders. A sealed month never changes.",
     month: "Month",
-    open: "Read this month",
+    open: "Open",
     state: "State",
-    unsealed: "not sealed",
-    openMonths: "Months that may still change",
+    unsealed: "Not sealed",
+    openMonths: "Open months",
     sealedMonths: "Sealed months",
-    noneSealed: "No month has been sealed yet.",
+    noneSealed: "No sealed months yet",
     opening: "Opening",
     closing: "Closing",
     seal: "Seal",
@@ -132,8 +132,8 @@ export const money = {
     files: { csv: "Entries (CSV)", focus: "FOCUS (CSV)", json: "JSON", html: "Page (HTML)" },
     period: "{{from}} to {{to}}, {{zone}}. Amounts in {{currency}}.",
     balance: "Balance",
-    line: "Line",
-    count: "Number",
+    line: "Item",
+    count: "Count",
     amount: "Amount, {{currency}}",
     lines: {
       opening: "Opening balance",
@@ -151,17 +151,17 @@ export const money = {
       kind: "Kind",
       reference: "Reference",
       reason: "Reason",
-      author: "By",
+      author: "Author",
       amount: "Amount"
     },
     byModel: "Charges by model",
     byMember: "Charges by member",
     byTag: "Charges by tag",
     names: { byModel: "Model", byMember: "Member", byTag: "Tag" },
-    nothing: "None in this month.",
-    notSealed: "The month is not sealed yet.",
+    nothing: "None this month",
+    notSealed: "This month is not sealed yet.",
     stillOpen:
-      "The month is not sealed yet: {{count}} of its orders are open, and hold {{amount}} {{currency}}.",
-    sealedAt: "Sealed over {{count}} entries at"
+      "This month is not sealed yet: {{count}} orders are open, with holds of {{amount}} {{currency}}.",
+    sealedAt: "Sealed with {{count}} entries at"
   }
 } as const

@@ -2,13 +2,13 @@ import type { books as english } from "../en/books.ts"
 import type { Translated } from "../Translated.ts"
 
 export const books: Translated<typeof english> = {
-  title: "账目",
+  title: "财务",
   tabs: {
     organizations: "组织",
     costs: "成本与毛利",
     reconciliations: "对账",
     verify: "核验",
-    pool: "资金池与日记账",
+    pool: "余额与日记账",
     spend: "支出",
     charges: "收费记录",
     transfers: "充值与调整",
@@ -18,7 +18,7 @@ export const books: Translated<typeof english> = {
   disabled: "已停用",
   stopped: "该组织账目异常，暂停接单：",
   stoppedShort: "已暂停",
-  spendOfAll: "订单支出",
+  spendOfAll: "支出",
   pool: { balance: "余额", held: "预扣", available: "可用" },
   organizations: {
     title: "组织",
@@ -26,19 +26,19 @@ export const books: Translated<typeof english> = {
     id: "ID",
     count: "组织数",
     created: "创建时间",
-    search: "名称开头",
+    search: "按名称搜索",
     disabled: "包含已停用",
     none: "没有符合条件的组织。"
   },
   low: {
-    label: "低余额提醒线（{{currency}}）",
-    short: "低余额提醒线",
+    label: "低余额提醒（{{currency}}）",
+    short: "低余额提醒",
     note: "余额低于此值时，通过 Webhook balance.low 提醒一次。留空表示不提醒。",
     done: "已设置低余额提醒线。"
   },
   history: {
     title: "余额与预扣变化",
-    as: "余额显示方式",
+    as: "显示方式",
     plot: "图表",
     table: "表格",
     whole: "完整日记账，精确，起自",
@@ -80,7 +80,7 @@ export const books: Translated<typeof english> = {
   adjust: {
     title: "调整",
     open: "调整",
-    correct: "更正此笔收费",
+    correct: "退还此笔收费",
     go: "确认调整",
     kind: "类型",
     notes: {
@@ -102,7 +102,7 @@ export const books: Translated<typeof english> = {
     change: "修改",
     remove: "删除",
     removeText: "新订单不再受此限制。其他预算的已用金额不变。",
-    scope: "计入谁的订单",
+    scope: "范围",
     scopes: {
       organization: "整个组织",
       member: "一个成员",
@@ -202,7 +202,7 @@ export const books: Translated<typeof english> = {
       different: "不一致",
       missing_there: "对方缺失",
       missing_here: "本地缺失",
-      orphan: "孤立任务",
+      orphan: "孤儿任务",
       matched: "一致"
     },
     meanings: {
@@ -213,13 +213,13 @@ export const books: Translated<typeof english> = {
       matched: "双方一致。"
     },
     entries: "条目",
-    only: "显示",
+    only: "筛选",
     everything: "全部",
     reason: "原因",
-    vendorId: "供应商 ID",
+    vendorId: "供应商任务 ID",
     order: "订单",
     closed: "结束时间",
-    download: "下载全部条目（CSV）",
+    download: "导出 CSV",
     remove: "删除",
     removeText: "将删除此次对账及其全部条目。账目本身不受影响。"
   }

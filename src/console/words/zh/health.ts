@@ -2,12 +2,12 @@ import type { health as english } from "../en/health.ts"
 import type { Translated } from "../Translated.ts"
 
 export const health: Translated<typeof english> = {
-  tabs: { overview: "概览", orphans: "孤儿任务", holds: "未结冻结", metrics: "指标" },
+  tabs: { overview: "概览", orphans: "孤儿任务", holds: "未结预扣", metrics: "指标" },
   readiness: "就绪状态",
   checks: "检查项",
   statuses: {
     ready: "就绪",
-    degraded: "可以服务，但需要有人查看",
+    degraded: "降级",
     not_ready: "未就绪"
   },
   statusHints: {
@@ -29,7 +29,7 @@ export const health: Translated<typeof english> = {
     migrations: "数据库结构与此版本一致。",
     poller: "正在向供应商询问进行中的任务。",
     audit: "账目一致，且近期审计过。",
-    deadlines: "没有超过截止时间仍未结清的冻结。",
+    deadlines: "没有超过截止时间仍未结清的预扣。",
     shutdown: "网关没有在停止。"
   },
   poller: "轮询器",
@@ -37,7 +37,7 @@ export const health: Translated<typeof english> = {
   pulses: { ok: "运行中", failing: "停滞", pending: "尚不清楚" },
   meanLag: "平均发现任务结束的延迟",
   oldestLate: "最长超时",
-  strangeWords: "未知的状态词",
+  strangeWords: "未知的供应商状态",
   audits: "审计",
   lastAudit: "上次审计",
   auditResult: "结果",
@@ -60,21 +60,21 @@ export const health: Translated<typeof english> = {
     requests: "按状态统计的请求",
     inFlight: "处理中的请求",
     duration: "请求平均时长",
-    overhead: "其中网关自身的平均时长",
+    overhead: "网关平均开销",
     openTasks: "未结束的任务",
     completionLag: "发现结束的平均延迟",
-    openHolds: "未结冻结",
-    lateHolds: "超过截止时间的冻结",
-    heldMoney: "冻结金额",
+    openHolds: "未结预扣",
+    lateHolds: "超过截止时间的预扣",
+    heldMoney: "预扣金额",
     poolMoney: "全部资金池金额",
     channelCalls: "按结果统计的付费调用",
-    channelState: "渠道：0 服务，1 试探，2 暂停",
+    channelState: "渠道状态：0 服务中，1 半开，2 冷却中",
     channelTasks: "各渠道未结束的任务",
-    keysAtRest: "暂停使用的供应商密钥",
-    failovers: "转到其他渠道的订单",
+    keysAtRest: "冷却中的供应商密钥",
+    failovers: "故障转移",
     webhookAttempts: "按结果统计的 Webhook 尝试",
-    eventStreams: "监听事件的客户端",
-    ledgerBatch: "每次调用合并的冻结与结算数，平均"
+    eventStreams: "打开的事件流",
+    ledgerBatch: "账本批次平均大小"
   },
   orphansLead:
     "供应商可能已经生成，但无人付费，网关无法确定；或已收费，但供应商的响应无法读取。请向供应商核实，必要时更正收费，然后记录处理结果。",
@@ -86,7 +86,7 @@ export const health: Translated<typeof english> = {
   at: "时间",
   channel: "渠道",
   reason: "原因",
-  held: "冻结金额",
+  held: "预扣金额",
   charged: "已收费",
   orphanReasons: {
     unread_answer: "成功响应无法读取",
@@ -101,7 +101,7 @@ export const health: Translated<typeof english> = {
     deadline_exceeded: "超过期限",
     task_lost: "供应商不认识该任务"
   },
-  notCharged: "冻结已退回",
+  notCharged: "预扣已释放",
   answer: "供应商应答",
   noAnswer: "没有应答",
   answerOf: "{{status}}，{{bytes}} 字节",
@@ -129,14 +129,14 @@ export const health: Translated<typeof english> = {
     older: "1 天以上"
   },
   share: "占比",
-  byAge: "按时长统计的未结冻结",
+  byAge: "按时长统计的未结预扣",
   oldest: "最早的订单",
   nothingOpen: "没有未结订单",
   lookedAtAll_one: "共 {{count}} 个未结订单。",
   lookedAtAll_other: "共 {{count}} 个未结订单。",
   lookedAtSome_one: "已查看最新的 {{count}} 个未结订单，还有更多。",
   lookedAtSome_other: "已查看最新的 {{count}} 个未结订单，还有更多。",
-  gaugeSays: "指标显示有 {{count}} 个未结冻结。",
+  gaugeSays: "指标显示有 {{count}} 个未结预扣。",
   readAgain: "重新读取",
   lookFurther: "继续向前查看"
 }

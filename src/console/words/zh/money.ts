@@ -2,13 +2,13 @@ import type { money as english } from "../en/money.ts"
 import type { Translated } from "../Translated.ts"
 
 export const money: Translated<typeof english> = {
-  title: "费用",
+  title: "账单",
   tabs: { spend: "支出", usage: "用量", statements: "月结单" },
   pool: {
     balance: "余额",
     held: "预扣",
     available: "可用",
-    month: "您的本月额度",
+    month: "本月",
     notes: {
       balance: "资金池现有金额",
       held: "为进行中的订单预留",
@@ -20,8 +20,8 @@ export const money: Translated<typeof english> = {
     endless: "已收取 {{charged}}，预扣 {{held}} {{currency}}；未设上限"
   },
   spend: {
-    title: "按时间统计的支出",
-    own: "您的订单支出",
+    title: "支出趋势",
+    own: "支出",
     note: "订单计入下单时间，退回的金额计入退回时间。日期按网关时区划分。",
     range: "时间范围",
     ranges: {
@@ -38,22 +38,22 @@ export const money: Translated<typeof english> = {
     all: "合计",
     groups: {
       model: "模型",
-      modality: "类型",
+      modality: "模态",
       member: "成员",
       key: "密钥",
       organization: "组织",
       channel: "渠道",
       tag: "标签"
     },
-    tag: "仅含此标签",
+    tag: "标签",
     needsTag: "请填写用于分组的标签名称，例如 project。",
     as: "显示方式",
     plot: "图表",
     table: "表格",
-    measure: "绘制指标",
+    measure: "指标",
     measures: {
       charge: "收取",
-      returned: "退回",
+      returned: "已退款",
       cost: "成本",
       margin: "毛利",
       reported_cost: "供应商上报成本"
@@ -71,9 +71,9 @@ export const money: Translated<typeof english> = {
   },
   usage: {
     title: "收费记录",
-    tag: "仅含此标签",
+    tag: "标签",
     noTag: "请填写名称和内容，例如 project=lighthouse",
-    csv: "全部下载为 CSV",
+    csv: "导出 CSV",
     empty: "暂无收费。",
     at: "时间",
     month: "月份",
@@ -84,11 +84,11 @@ export const money: Translated<typeof english> = {
   receipt: {
     title: "收据",
     id: "用量记录",
-    facts: "费用依据",
+    facts: "详情",
     hold: "预扣",
     charge: "收取",
     difference: "收取减预扣",
-    corrected: "之后退回",
+    corrected: "之后退款",
     formula: "预扣计算方式",
     exposure: "最高可能费用",
     basis: "用量来源",
@@ -122,7 +122,7 @@ export const money: Translated<typeof english> = {
     all: "全部月份",
     lead: "费用计入下单所在的月份。月份结束且没有进行中的订单后会被封账，此后不再变动。",
     month: "月份",
-    open: "查看该月",
+    open: "打开",
     state: "状态",
     unsealed: "未封账",
     openMonths: "仍可能变动的月份",
@@ -147,7 +147,7 @@ export const money: Translated<typeof english> = {
       withdrawals: "提取",
       closing: "期末余额"
     },
-    charged: { gross: "总额", returned: "退回", net: "净额" },
+    charged: { gross: "总额", returned: "退款", net: "净额" },
     movements: "充值与调整",
     moved: {
       at: "时间",

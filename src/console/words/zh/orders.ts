@@ -24,7 +24,7 @@ export const orders: Translated<typeof english> = {
     took: "用时",
     hold: "预扣",
     charge: "收费",
-    returned: "退还",
+    returned: "已退款",
     cost: "成本",
     tags: "标签",
     failure: "失败原因",
@@ -40,7 +40,7 @@ export const orders: Translated<typeof english> = {
     failed: "失败",
     held: "预扣中",
     charge: "收费",
-    returned: "退还",
+    returned: "已退款",
     cost: "供应商成本",
     withoutCost: "其中 {{count}} 笔收费的成本未知",
     not: "按供应商编号或提示词查找时没有合计。"
@@ -106,10 +106,10 @@ export const orders: Translated<typeof english> = {
     idempotent: "Idempotency-Key",
     unknownSince: "供应商从何时起查无此单",
     summary: "订单参数（不含文字和媒体）",
-    operatorsContent: "成员的订单内容和结果归成员所有：此处不显示文字和媒体。"
+    operatorsContent: "提示词和结果仅成员本人可见。"
   },
   life: {
-    label: "订单经过",
+    label: "时间线",
     strip: "各阶段用时",
     held: "预扣 {{amount}}",
     handing: "正在提交给供应商",
@@ -121,15 +121,15 @@ export const orders: Translated<typeof english> = {
     failed: "失败",
     charged: "收费 {{amount}}",
     chargedMore: "比预扣多 {{amount}}。",
-    chargedLess: "预扣中的 {{amount}} 已退回。",
-    refunded: "预扣的 {{amount}} 已全额退回。",
-    corrected: "退还 {{amount}}",
+    chargedLess: "预扣中的 {{amount}} 已释放。",
+    refunded: "预扣的 {{amount}} 已全额释放。",
+    corrected: "退款 {{amount}}",
     deleted: "已由所有者删除",
     moved: "由 {{by}} 触发",
     sentTo: "提交到 {{channel}}",
-    wentOn: "转往下一渠道的原因：{{reason}}",
+    wentOn: "故障转移：{{reason}}",
     answered: "HTTP {{status}}",
-    released: "解除预扣 {{amount}}",
+    released: "释放预扣 {{amount}}",
     overage: "其中 {{amount}} 超出预扣",
     queue: "提交",
     work: "生成"
@@ -160,7 +160,7 @@ export const orders: Translated<typeof english> = {
   },
   receipt: {
     label: "收据",
-    none: "没有收费，因此没有收据。",
+    none: "无收据：未收费",
     soon: "收费后会有收据。",
     cost: "供应商成本",
     bill: "供应商上报",
@@ -169,13 +169,13 @@ export const orders: Translated<typeof english> = {
     difference: "上报与成本之差"
   },
   attempts: {
-    label: "依次尝试的渠道",
+    label: "尝试记录",
     channel: "渠道",
     protocol: "协议",
     model: "供应商的模型",
     started: "开始时间",
-    reason: "转往下一渠道的原因",
-    last: "停留在此渠道"
+    reason: "失败原因",
+    last: "无"
   },
   calls: {
     label: "对供应商的调用",
@@ -203,11 +203,11 @@ export const orders: Translated<typeof english> = {
       capture: "收费",
       overage: "其中超出预扣",
       usage: "用量记录",
-      release: "解除预扣"
+      release: "释放"
     }
   },
   quote: {
-    label: "下单时锁定的价格",
+    label: "报价",
     kind: "计费方式",
     amount: "预扣",
     unit_price: "单价",
@@ -229,9 +229,9 @@ export const orders: Translated<typeof english> = {
   orphan: {
     label: "孤儿任务",
     reason: "原因",
-    held: "冻结金额",
+    held: "预扣金额",
     charge: "收费",
-    returned: "未收费，冻结已退回",
+    returned: "未收费，预扣已释放",
     answer: "无法使用的响应",
     answered: "HTTP {{status}}，{{bytes}} 字节",
     sha: "响应的 SHA-256",
