@@ -69,7 +69,7 @@ inBrowser("access in the console", layerTestGateway("embedded"), (it) => {
         await dialog.getByRole("combobox", { name: "Watermark" }).click()
         await page.getByRole("option", { name: "On", exact: true }).click()
         await dialog.getByRole("button", { name: "Save" }).click()
-        await page.getByText("The watermark was set").waitFor()
+        await page.getByText("The watermark was saved").waitFor()
       })
       const marking = yield* gateway.admin(`/organizations/${organization.id}`)
       assert.deepInclude(marking.body, { watermark: true })
@@ -107,7 +107,7 @@ inBrowser("access in the console", layerTestGateway("embedded"), (it) => {
       assert.deepNestedInclude(refused.body, { "error.code": "invalid_api_key" })
       yield* steps(async () => {
         await developer.reload()
-        await developer.getByText("no longer takes the key").waitFor()
+        await developer.getByText("of this tab is no longer valid").waitFor()
         await developer.getByRole("heading", { name: "Sign in" }).waitFor()
       })
     })
@@ -144,7 +144,7 @@ inBrowser("access in the console", layerTestGateway("embedded"), (it) => {
           const acts = seen.filter((name) => /^(?:Actions|Rename|Disable|New)/.test(name))
           assert.deepStrictEqual(acts, offered[role], role)
           assert.strictEqual(
-            await page.getByText("may read this, and not change it").count(),
+            await page.getByText("has read access only").count(),
             role === "viewer" ? 1 : 0
           )
           await page.getByRole("link", { name: "Operators" }).click()

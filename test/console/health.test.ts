@@ -38,7 +38,7 @@ inBrowser("health in the console", layerTestGateway("embedded", settings), (it) 
         await page.getByText("This gateway accepts requests.").waitFor()
         const checks = page.getByRole("table", { name: "Checks" })
         assert.strictEqual(await checks.getByText("ok", { exact: true }).count(), 6)
-        await page.getByText("running").waitFor()
+        await page.getByText("running", { exact: true }).waitFor()
         await page.getByText("all invariants hold").waitFor()
         await page.getByRole("link", { name: "Open holds" }).click()
         await page.getByText("All: 1 open order").waitFor()
@@ -55,7 +55,7 @@ inBrowser("health in the console", layerTestGateway("embedded", settings), (it) 
     })
   )
 
-  it.effect("an orphan is settled with a note", () =>
+  it.effect("an orphan is resolved with a note", () =>
     Effect.gen(function* () {
       const gateway = yield* Gateway
       const browser = yield* Browser

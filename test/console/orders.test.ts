@@ -206,7 +206,7 @@ inBrowser(
         )
         const page = yield* browser.open("/all-orders", { session: asOwner })
         yield* steps(async () => {
-          const search = page.getByRole("textbox", { name: /vendor's id, or a tag/ })
+          const search = page.getByRole("textbox", { name: /vendor job ID, or a tag/ })
           const rows = page.getByRole("table", { name: "Orders" }).getByRole("row")
           const one = rows.filter({ hasText: "Lighthouse Film" })
           for (const [text, address] of [
@@ -237,14 +237,14 @@ inBrowser(
           const buttons = calls.getByRole("button")
           assert.strictEqual(await buttons.count(), history.upstream_calls.length)
           await buttons.last().click()
-          await calls.getByLabel("Answer").filter({ visible: true }).getByText("{").waitFor()
+          await calls.getByLabel("Response").filter({ visible: true }).getByText("{").waitFor()
           const ledger = page.getByRole("table", { name: "Ledger" })
           assert.strictEqual(await ledger.getByRole("row").count(), history.ledger.length + 1)
         })
       })
     )
 
-    it.effect("what may have been made unpaid is settled by those whose role may", () =>
+    it.effect("what may have been made unpaid is resolved by those whose role may", () =>
       Effect.gen(function* () {
         const gateway = yield* Gateway
         const browser = yield* Browser
@@ -340,7 +340,7 @@ inBrowser(
           const answered = page.waitForResponse((answer) =>
             answer.url().endsWith(`/v1/orders/${id}`)
           )
-          await page.getByRole("textbox", { name: /Order's id/ }).fill(id)
+          await page.getByRole("textbox", { name: /Order ID/ }).fill(id)
           await page.getByRole("button", { name: "Search" }).click()
           await page.getByRole("heading", { name: "Order not found" }).waitFor()
           assert.strictEqual((await answered).status(), 404)

@@ -190,7 +190,7 @@ inBrowser(
           await page.getByText("14.904 CNY").first().waitFor()
 
           await give(page, { name: "film.mp4", mimeType: "video/mp4", buffer: Buffer.alloc(1e6) })
-          await page.getByText("Asked without your files").waitFor()
+          await page.getByText("Calculated without your files").waitFor()
           // 4 seconds at least are counted of a reference video, at the price with one.
           await page.getByText("11.4912 CNY").first().waitFor()
           await press(page, "Remove input 1")

@@ -65,7 +65,7 @@ inBrowser("price lists in the console", layerTestGateway("embedded"), (it) => {
           await choice.getByRole("combobox", { name: "Price list" }).click()
           await organization.getByRole("option", { name: "Partners" }).click()
           await choice.getByRole("button", { name: "Save" }).click()
-          await organization.getByText("The price list was set").waitFor()
+          await organization.getByText("The price list was saved").waitFor()
           await organization.getByRole("button", { name: "Set credit" }).click()
           await choice.getByLabel("Credit", { exact: true }).fill("5")
           await choice.getByLabel("Holds may use the credit").check()
@@ -98,7 +98,7 @@ inBrowser("price lists in the console", layerTestGateway("embedded"), (it) => {
         await dialog.getByRole("button", { name: "Save to draft" }).click()
         await page.getByRole("button", { name: "Review and apply" }).click()
         const choice = dialog.getByRole("combobox", { name: "Price list" })
-        const total = dialog.getByRole("row", { name: /^All of them/ })
+        const total = dialog.getByRole("row", { name: /^Total/ })
         for (const [option, charge] of [
           [null, "0.3 CNY"],
           ["Half", "0.15 CNY"],

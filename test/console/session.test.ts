@@ -87,7 +87,7 @@ inBrowser("a session of the console", layerTestGateway("embedded"), (it) => {
       yield* steps(async () => {
         await page.getByLabel("API key or operator token").fill("mg_nobody")
         await page.getByRole("button", { name: "Sign in" }).click()
-        await page.getByText("does not know this key").waitFor()
+        await page.getByText("key or token is not valid").waitFor()
       })
     })
   )
