@@ -21,6 +21,7 @@ const ENTRIES = [
   "main",
   "extend",
   "ai-sdk/provider",
+  "client/promiseClient",
   "client/typedClient",
   "testing/doubles",
   "postgres/embedded/embeddedWorker"

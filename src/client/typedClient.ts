@@ -65,14 +65,25 @@ export const layer = (
     })
   ).pipe(Layer.provide(bearers(options)))
 
+const waitRequest = (id: string) => ({
+  params: { task_id: id },
+  query: { wait: MAX_WAIT_SECONDS }
+})
+
 /** Waits until a video task has ended, without a time limit. A failed task is returned too. */
 export const waitForVideo = Effect.fn("MediaGateway.waitForVideo")(function* (id: string) {
   const gateway = yield* MediaGateway
   while (true) {
-    const task = yield* gateway.videos.read({
-      params: { task_id: id },
-      query: { wait: MAX_WAIT_SECONDS }
-    })
+    const task = yield* gateway.videos.read(waitRequest(id))
+    if (task.task_status !== "processing") return task
+  }
+})
+
+/** Waits until an image task has ended, without a time limit. A failed task is returned too. */
+export const waitForImages = Effect.fn("MediaGateway.waitForImages")(function* (id: string) {
+  const gateway = yield* MediaGateway
+  while (true) {
+    const task = yield* gateway.images.read(waitRequest(id))
     if (task.task_status !== "processing") return task
   }
 })

@@ -42,6 +42,7 @@ const consumer = `
 import { Effect } from "effect"
 import { createMediaGateway } from "media-gateway/ai-sdk"
 import { MediaGateway, waitForVideo } from "media-gateway/client"
+import { makeClient } from "media-gateway/client/promise"
 import { builtInProtocols, layerGateway } from "media-gateway/extend"
 import manifest from "media-gateway/package.json"
 import { layerGatewayTesting, TestingGateway } from "media-gateway/testing"
@@ -50,6 +51,10 @@ export const name: string = manifest.name
 export const model: string = createMediaGateway({ apiKey: "mg_x" }).videoModel("film-1").modelId
 export const extended = [builtInProtocols.video.size, layerGateway]
 export const client = Effect.map(MediaGateway, (gateway) => [gateway, waitForVideo])
+export const balance: Promise<{ readonly available: string }> = makeClient({
+  baseUrl: "http://127.0.0.1",
+  apiKey: "mg_x"
+}).account.balance()
 export const testing = Effect.gen(function* () {
   const { status } = yield* (yield* TestingGateway).call("/v1/models")
   const right: number = status
@@ -153,7 +158,12 @@ layer(layerInstalled, { timeout: LOADED_MILLIS, excludeTestServices: true })(
         assert.deepStrictEqual(messages, [])
         const found = yield* Effect.promise(() => checkPackage(createPackageFromTarballData(bytes)))
         if (found.types === false) return assert.fail("it has no types")
-        assert.includeMembers(Object.keys(found.entrypoints), ["./ai-sdk", "./client", "./testing"])
+        assert.includeMembers(Object.keys(found.entrypoints), [
+          "./ai-sdk",
+          "./client",
+          "./client/promise",
+          "./testing"
+        ])
         // There are modules of ECMAScript alone, as every Node.js that runs it loads them by require.
         const ignored = ["node10", "node16-cjs"]
         const problems = found.problems.filter(

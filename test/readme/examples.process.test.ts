@@ -135,6 +135,15 @@ const typedClient = Effect.fnUntraced(function* (code: string) {
   assert.include(usage.text, '"modality":"video"')
 })
 
+const promiseClient = Effect.fnUntraced(function* (code: string) {
+  const gateway = yield* Gateway
+  yield* standsIn("test/readme/promiseClient.ts")(code)
+  const customer = yield* gateway.customer("100")
+  const args = [...byItsName, "--input-type=module-typescript"]
+  const said = yield* node(yield* addressed(code), args, customer.key)
+  assert.match(said, /^succeeded\n\{.*\n\[DONE\]\n$/s)
+})
+
 const aiSdk = Effect.fnUntraced(function* (code: string) {
   const gateway = yield* Gateway
   const customer = yield* gateway.customer("100")
@@ -374,6 +383,7 @@ const checks: Readonly<Record<string, Check>> = {
   "src/ai-sdk/README.md js 1": aiSdk,
   "src/ai-sdk/README.md sh 1": peers,
   "src/client/README.md ts 1": typedClient,
+  "src/client/README.md ts 2": promiseClient,
   "src/http/README.md js 1": openaiVideos,
   "src/operations/README.md sh 1": setUp,
   "src/operations/README.md json 1": partOf("src/operations/README.md sh 1"),
@@ -389,7 +399,8 @@ const checks: Readonly<Record<string, Check>> = {
   "src/features/statements/README.md sh 1": statement,
   "src/features/usage/README.md sh 1": series,
   "src/features/webhooks/README.md js 1": webhook,
-  "src/testing/README.md ts 1": standsIn("test/readme/doubles.test.ts")
+  "src/testing/README.md ts 1": standsIn("test/readme/doubles.test.ts"),
+  "src/testing/README.md ts 2": standsIn("test/readme/doublesFetch.test.ts")
 }
 
 const settings = { ...quickSettings, webhookAllowPrivate: true }
