@@ -76,7 +76,7 @@ const vector: Sort = {
 const usual: ReadonlyArray<DemoModel> = [
   { ...film, id: "film-1", protocol: "vp_a", upstream: "doubao-seedance-2-0-260128" },
   { ...clip("text", "image", "video"), id: "clip-1", protocol: "vp_d", upstream: "kling-v3-omni" },
-  { ...paint("0.2", "text"), id: "paint-1", protocol: "ip_a", upstream: "sim-paint-1" },
+  { ...paint("0.2", "text", "image"), id: "paint-1", protocol: "ip_a", upstream: "sim-paint-1" },
   { ...film, id: "film-2", protocol: "vp_b", upstream: "sim-film-3" },
   { ...motion, id: "motion-1", protocol: "vp_e", upstream: "viduq3-pro" },
   { ...clip("text"), id: "scene-1", protocol: "vp_f", upstream: "wan2.6-t2v" },
@@ -110,7 +110,7 @@ const usual: ReadonlyArray<DemoModel> = [
     upstream: "qwen-image-2.0-cn"
   },
   {
-    ...paint("0.15", "text"),
+    ...paint("0.15", "text", "image"),
     id: "relay-sketch",
     protocol: "ip_b",
     relay: "ip_c",

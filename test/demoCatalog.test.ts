@@ -5,6 +5,7 @@ import { CatalogDocument } from "../src/domain/catalog/CatalogDocument.ts"
 import { findFaults, findWarnings, mountProtocol } from "../src/domain/catalog/CatalogRules.ts"
 import { DEFAULT_KEY } from "../src/domain/catalog/channelKeys.ts"
 import { builtInProtocols } from "../src/domain/catalog/ProtocolTables.ts"
+import { imageFamilyOf } from "../src/domain/image/ImageProtocol.ts"
 
 const catalog = Schema.decodeUnknownSync(CatalogDocument)(demoCatalog("http://127.0.0.1:1"))
 
@@ -29,6 +30,18 @@ it("the demo catalog is sound and calls every protocol", () => {
     [...new Set(called)],
     Object.values(builtInProtocols).flatMap((table) => [...table.keys()])
   )
+})
+
+it("each image model of the demo says that it takes images where its edits have references", () => {
+  const models = new Map(catalog.models.map((model) => [model.id, model]))
+  for (const mount of catalog.mounts) {
+    const model = models.get(mount.model)
+    const row =
+      model === undefined ? undefined : builtInProtocols.image.get(mountProtocol(model, mount))
+    if (model === undefined || row === undefined) continue
+    const { references } = imageFamilyOf(row, mount.upstream_model ?? model.id)
+    assert.strictEqual(model.input_forms.includes("image"), references !== null, model.id)
+  }
 })
 
 it("the demo relays a model of every family", () => {

@@ -180,7 +180,8 @@ export const errorTable = {
     ...clientError,
     status: 401,
     type: "authentication_error",
-    meaning: "The key is missing, malformed, unknown, revoked or expired: one answer for all"
+    meaning:
+      "The key is missing, not sent as Bearer, or not valid: mistyped, unknown, revoked and expired keys get one message"
   },
   permission_denied: {
     ...clientError,

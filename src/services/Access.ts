@@ -121,5 +121,5 @@ export class Access extends Context.Service<
 
 /** All invalid keys get the same error, so that the error does not show which keys exist. */
 export const refusedKey = new InvalidApiKey({
-  message: "The API key is missing or not valid. Send it as: Authorization: Bearer <API_KEY>"
+  message: "The API key is not valid: it is mistyped, unknown, revoked or expired"
 })

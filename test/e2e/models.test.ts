@@ -21,6 +21,15 @@ const catalogFor = (simulatorUrl: string): typeof CatalogWrite.Encoded => {
 }
 
 const Entry = Schema.Struct({ id: Schema.String, object: Schema.String })
+const FormsList = Schema.Struct({
+  data: Schema.Array(
+    Schema.Struct({
+      id: Schema.String,
+      input_forms: Schema.Array(Schema.String),
+      references: Schema.optionalKey(Schema.NullOr(Schema.Struct({ max: Schema.Int })))
+    })
+  )
+})
 const Listed = Schema.Struct({ data: Schema.Array(Schema.Unknown) })
 
 layer(layerTestGateway("embedded", quickSettings, { catalogFor }), {
@@ -72,6 +81,21 @@ layer(layerTestGateway("embedded", quickSettings, { catalogFor }), {
         const { text } = yield* gateway.call(`/v1/models/${"x".repeat(900)}`, { key })
         assert.isBelow(text.length, 500)
       })
+  )
+
+  it.effect("has image among the input forms of each model whose edits take references", () =>
+    Effect.gen(function* () {
+      const gateway = yield* Gateway
+      const { key } = yield* gateway.customer("0")
+      const { data } = yield* bodyAs(FormsList, yield* gateway.call("/v1/models", { key }))
+      const withReferences = data.filter(({ references }) => references != null)
+      assert.isNotEmpty(withReferences)
+      for (const { id, input_forms } of withReferences) {
+        assert.deepStrictEqual(input_forms, ["text", "image"], id)
+      }
+      const film = data.find(({ id }) => id === "clip-1")
+      assert.deepStrictEqual(film?.input_forms, [])
+    })
   )
 
   it.effect("takes no other method, and is counted under one name", () =>

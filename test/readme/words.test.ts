@@ -61,6 +61,13 @@ describe.each(readmes)("%s", (file) => {
   })
 })
 
+it("the warnings of npm on the oldest Node are explained while packages need a newer one", () => {
+  const oldest = /needs Node (\d+) or newer/.exec(read("README.md"))?.[1]
+  assert.strictEqual(oldest, "20")
+  const needsNewer = /"node": ">=2[2-9]/.test(read("package-lock.json"))
+  assert.strictEqual(read("README.md").includes("`EBADENGINE`"), needsNewer)
+})
+
 describe("the glossary", () => {
   const [, glossary = ""] = read("README.md").split(/^## Glossary$/m)
   const rows = rowsOf(glossary).map(([word = ""]) => word)

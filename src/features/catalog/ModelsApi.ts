@@ -44,7 +44,10 @@ export const ModelEntry = Schema.Struct({
   owned_by: text("Who made the model"),
   modality: Modality,
   status: oneOf(["open", "coming_soon", "planned"], "Whether the modality can be ordered"),
-  input_forms: arrayOf(Schema.String, "What it takes: display only, nothing is refused by it"),
+  input_forms: arrayOf(
+    Schema.String,
+    "What it takes, as the catalog lists it, and image where `references` has any: display only, nothing is refused by it"
+  ),
   durations: Schema.optionalKey(
     Schema.Struct({
       min: integer("Least seconds"),

@@ -160,6 +160,13 @@ const limitsOf = (protocols: ProtocolTables, snapshot: CatalogSnapshot, model: M
   }
 }
 
+/** The input forms of the catalog, with `image` for a model whose edits take reference images. */
+const inputFormsOf = (
+  { input_forms }: Model,
+  { references = null }: Pick<ModelEntry, "references">
+): ReadonlyArray<string> =>
+  references === null ? input_forms : Arr.dedupe([...input_forms, "text", "image"])
+
 export const layerModelsHandlers = HttpApiBuilder.group(
   customerApi(ModelsGroup),
   "models",
@@ -189,22 +196,25 @@ export const layerModelsHandlers = HttpApiBuilder.group(
         : limits
     }
 
-    const entryOf = (caller: Caller, snapshot: CatalogSnapshot, model: Model): ModelEntry => ({
-      id: model.id,
-      ...(model.aliases === undefined || model.aliases.length === 0
-        ? {}
-        : { aliases: model.aliases }),
-      object: "model" as const,
-      created: unixSeconds(snapshot.createdAt),
-      owned_by: model.owned_by,
-      modality: model.modality,
-      status: modalities[model.modality].status,
-      input_forms: model.input_forms,
-      ...limitsFor(caller, snapshot, model),
-      ...(model.limits === undefined ? {} : { limits: model.limits }),
-      currency,
-      prices: model.prices ?? null
-    })
+    const entryOf = (caller: Caller, snapshot: CatalogSnapshot, model: Model): ModelEntry => {
+      const limits = limitsFor(caller, snapshot, model)
+      return {
+        id: model.id,
+        ...(model.aliases === undefined || model.aliases.length === 0
+          ? {}
+          : { aliases: model.aliases }),
+        object: "model" as const,
+        created: unixSeconds(snapshot.createdAt),
+        owned_by: model.owned_by,
+        modality: model.modality,
+        status: modalities[model.modality].status,
+        input_forms: inputFormsOf(model, limits),
+        ...limits,
+        ...(model.limits === undefined ? {} : { limits: model.limits }),
+        currency,
+        prices: model.prices ?? null
+      }
+    }
 
     return handlers.handleAll({
       list: Effect.fn("models.list")(function* ({ query }) {

@@ -17,9 +17,22 @@ import {
 } from "./Row.ts"
 import { Surface } from "./Surface.ts"
 
+const challenge = { "www-authenticate": 'Bearer realm="media-gateway"' }
+
+const missing: Said = {
+  message: "The API key is missing. Send it as: Authorization: Bearer <API_KEY>",
+  headers: challenge
+}
+
+const otherScheme: Said = {
+  message: "The Authorization header is not of the scheme Bearer. Send it as: Bearer <API_KEY>",
+  headers: challenge
+}
+
+/** One message for every key that opens nothing, so that it does not tell which keys exist. */
 const refused: Said = {
-  message: "The API key is missing or not valid. Send it as: Authorization: Bearer <API_KEY>",
-  headers: { "www-authenticate": 'Bearer realm="media-gateway"' }
+  message: "The API key is not valid: it is mistyped, unknown, revoked or expired",
+  headers: challenge
 }
 
 const refusedOperator: Said = {
@@ -43,9 +56,9 @@ const furtherKey = Effect.fnUntraced(function* (options: Json) {
 const unknown = `mg_${"A".repeat(43)}`
 
 const keys = [
-  row("invalid_api_key", "no key", Effect.succeed(models), refused),
-  row("invalid_api_key", "no key on an order", Effect.succeed(video()), refused),
-  row("invalid_api_key", "an empty key", withHeader("Bearer "), refused),
+  row("invalid_api_key", "no key", Effect.succeed(models), missing),
+  row("invalid_api_key", "no key on an order", Effect.succeed(video()), missing),
+  row("invalid_api_key", "an empty key", withHeader("Bearer "), missing),
   row("invalid_api_key", "a word that is no key", withHeader("Bearer hello"), refused),
   row(
     "invalid_api_key",
@@ -60,7 +73,13 @@ const keys = [
     "invalid_api_key",
     "a good key by another scheme",
     Effect.flatMap(Surface, ({ rich }) => withHeader(`Basic ${rich.key}`)),
-    refused
+    otherScheme
+  ),
+  row(
+    "invalid_api_key",
+    "a good key without the scheme",
+    Effect.flatMap(Surface, ({ rich }) => withHeader(rich.key)),
+    otherScheme
   ),
   row(
     "invalid_api_key",

@@ -34,7 +34,7 @@ const asCustomer = (amount: string, options: CustomerOptions, asked: Asked) =>
 const limited = (options: Json, asked: Asked) => asCustomer("100", { key: options }, asked)
 
 const badKey: Said = {
-  message: "The API key is missing or not valid. Send it as: Authorization: Bearer <API_KEY>",
+  message: "The API key is missing. Send it as: Authorization: Bearer <API_KEY>",
   headers: { "www-authenticate": 'Bearer realm="media-gateway"' }
 }
 const badShape: Said = {

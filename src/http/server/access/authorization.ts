@@ -3,7 +3,7 @@
  * key is looked up, the request is counted against the rate limits of the key, its scope is
  * checked, and a permit of its organisation is taken.
  */
-import { Cause, Context, Effect, Exit, Layer, Option, type Redacted } from "effect"
+import { Cause, Context, Effect, Exit, Layer, Option, Redacted } from "effect"
 import { HttpRouter, HttpServerRequest } from "effect/http"
 import { type ErrorCode, errorTable, InvalidApiKey, RateLimited } from "../../../domain/Errors.ts"
 import { failAsOverloaded } from "../../../runtime/databaseErrors.ts"
@@ -101,6 +101,24 @@ const isClientFault = (exit: Exit.Exit<object, unknown>): boolean => {
   return code !== undefined && errorTable[code].status < 500 && !blamelessCodes.has(code)
 }
 
+const missingKey = new InvalidApiKey({
+  message: "The API key is missing. Send it as: Authorization: Bearer <API_KEY>"
+})
+
+const missingScheme = new InvalidApiKey({
+  message: "The Authorization header is not of the scheme Bearer. Send it as: Bearer <API_KEY>"
+})
+
+/**
+ * The refusal of a request without a bearer token. It depends on the header alone, so that it does
+ * not show which keys exist.
+ */
+const withoutToken = Effect.map(
+  HttpServerRequest.HttpServerRequest,
+  ({ headers: { authorization = "" } }) =>
+    /^(bearer *)?$/i.test(authorization) ? missingKey : missingScheme
+)
+
 const invalidLink = new InvalidApiKey({
   message: "The link is closed, has expired or is not whole: read the task again for a fresh one"
 })
@@ -129,6 +147,7 @@ export const layerAuthorization = Layer.effect(
       conditions: Conditions
     ) {
       const { hasBody, policies, scopes } = conditions
+      if (Redacted.value(credential) === "") return yield* yield* withoutToken
       const { remoteAddress } = yield* HttpServerRequest.HttpServerRequest
       const guard = guardOf(Option.getOrUndefined(remoteAddress), credential)
       const caller = yield* failAsOverloaded(access.authenticate(credential, guard))
