@@ -114,7 +114,7 @@ const mayRepeat: Readonly<Record<RetryRule, string>> = {
   no: "no",
   later: "after `retry_after`",
   "not by itself": "not by itself",
-  "by its field": "where `retryable` is true"
+  "by its fields": "where `retryable` is true"
 }
 
 const errorRows = (): ReadonlyArray<string> =>
@@ -123,7 +123,7 @@ const errorRows = (): ReadonlyArray<string> =>
       name === "retryAfterSeconds" ? "`retry_after`" : `\`${name}\``
     )
     const status = code === "upstream_error" ? "400, 404, 413, 415, 422, 502, 503, 504" : row.status
-    const when = row.retry === "by its field" ? "; where it is false," : ";"
+    const when = row.retry === "by its fields" ? "; where `unpaid` is false," : ";"
     const doubt = row.mayFollowPaidCall ? `${when} a paid job may have begun` : ""
     const cells = [
       `\`${code}\``,

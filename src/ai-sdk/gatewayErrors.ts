@@ -22,8 +22,9 @@ const errorSchema = z.looseObject({
     type: z.string(),
     param: z.string().nullable(),
     code: z.string(),
-    /** A field of `upstream_error`: false where a retry could create a second paid job. */
+    /** Fields of `upstream_error`: a retry may succeed, and cannot be a second paid job. */
     retryable: z.boolean().optional(),
+    unpaid: z.boolean().optional(),
     /** Fields of `video_sku_invalid`. */
     allowed: allowedSchema.optional().catch(undefined),
     nearest: z.union([z.number(), z.string()]).optional().catch(undefined)
@@ -37,7 +38,9 @@ const retryableStatuses: ReadonlySet<number> = new Set([408, 409, 429, 500, 502,
 
 const isRetryable = (response: Response, data?: MediaGatewayErrorData): boolean => {
   const isForbidden =
-    response.headers.get("x-should-retry") === "false" || data?.error.retryable === false
+    response.headers.get("x-should-retry") === "false" ||
+    data?.error.retryable === false ||
+    data?.error.unpaid === false
   return retryableStatuses.has(response.status) && !isForbidden
 }
 

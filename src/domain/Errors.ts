@@ -45,11 +45,19 @@ export class BillingUnavailable extends errorOf<BillingUnavailable>()("billing_u
 
 /**
  * The vendor refused, failed or could not be reached. `status` is the HTTP status of the gateway's
- * answer to the client, and `upstream` holds the vendor's status and body.
+ * answer to the client, and `upstream` holds the vendor's status and body. Without `unpaid`, as
+ * earlier versions stored errors for repeated requests, a paid job may exist.
  */
 export class UpstreamError extends Schema.TaggedError<UpstreamError>()(
   "upstream_error",
-  { ...answerFields, ...errorTable.upstream_error.fields, status: Schema.Int },
+  {
+    ...answerFields,
+    ...errorTable.upstream_error.fields,
+    unpaid: errorTable.upstream_error.fields.unpaid.pipe(
+      Schema.withDecodingDefaultKey(Effect.succeed(false))
+    ),
+    status: Schema.Int
+  },
   { httpApiStatus: errorTable.upstream_error.status }
 ) {}
 

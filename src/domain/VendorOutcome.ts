@@ -52,6 +52,8 @@ export class VendorRefused extends Schema.TaggedError<VendorRefused>()("VendorRe
   status: Schema.Int,
   body: Schema.Unknown,
   message: Schema.String,
+  /** The field of the request that the vendor names as the cause. */
+  param: Schema.optionalKey(Schema.String),
   retryAfterSeconds,
   /**
    * Set if the vendor's refusal table lists this refusal, which proves that the vendor produced
@@ -275,44 +277,76 @@ export const isKeyRefused = (failure: VendorFailure): boolean =>
   failure.isVerdict !== true &&
   keyRefusals.has(failureKind(failure))
 
-/** The fields of an error that discloses nothing about the vendor's answer. */
+/** The fields of an error without a vendor's answer. */
 const noUpstreamDetails = {
   upstream: { status: null, body: null },
-  retryable: false,
   retryAfterSeconds: null
 }
+
+/** The statuses below 500 after which the same request may succeed later. */
+const transientStatuses: ReadonlySet<number> = new Set([...timeouts, 409, 425, 429])
+
+/**
+ * Whether the same request may succeed later. It may after an error of the vendor, overload and
+ * time-outs, and not after a refusal of the order itself.
+ */
+const isTransient = (effectiveStatus: number): boolean =>
+  effectiveStatus >= 500 || transientStatuses.has(effectiveStatus)
 
 const ACCOUNT_REFUSED =
   "The vendor of this model does not accept the gateway's account at the moment; the gateway's operator has to see to it"
 
 /**
- * The error that the client gets. Its `retryable` is false if a repeated request could cause a
- * second paid job.
+ * The error that the client gets. Its `retryable` tells whether the same request may succeed later,
+ * and its `unpaid` whether a repeat is certainly the only paid job.
  */
 export const upstreamErrorOf = (failure: VendorFailure): UpstreamError => {
   const { message } = failure
-  const retryable = doubtOf(failure) === null
+  const unpaid = doubtOf(failure) === null
   if (failure._tag === "VendorUnreachable") {
-    return new UpstreamError({ ...noUpstreamDetails, message, status: 502, retryable })
+    return new UpstreamError({
+      ...noUpstreamDetails,
+      message,
+      status: 502,
+      retryable: true,
+      unpaid
+    })
   }
   const { status: vendorStatus, retryAfterSeconds } = failure
   if (failure._tag === "VendorLost") {
     const status = failure.reason === "timeout" ? 504 : 502
     const upstream = { status: vendorStatus, body: null }
-    return new UpstreamError({ message, status, upstream, retryable, retryAfterSeconds })
+    return new UpstreamError({
+      message,
+      status,
+      upstream,
+      retryable: true,
+      unpaid,
+      retryAfterSeconds
+    })
   }
   if (accountStatuses.has(failure.effectiveStatus)) {
     const upstream = { status: vendorStatus, body: null }
     return new UpstreamError({
-      ...noUpstreamDetails,
       message: ACCOUNT_REFUSED,
       status: 502,
-      upstream
+      upstream,
+      retryable: false,
+      unpaid,
+      retryAfterSeconds: null
     })
   }
   const status = statusOfVendor(failure.effectiveStatus)
   const upstream = { status: vendorStatus, body: failure.body }
-  return new UpstreamError({ message, status, upstream, retryable, retryAfterSeconds })
+  return new UpstreamError({
+    message,
+    param: failure.param ?? null,
+    status,
+    upstream,
+    retryable: isTransient(failure.effectiveStatus),
+    unpaid,
+    retryAfterSeconds
+  })
 }
 
 /** The basis of a charge whose vendor answer could not be read. */
@@ -333,6 +367,7 @@ export const unreadableAnswerError = (
   new UpstreamError({
     upstream: { status: vendorStatus, body: null },
     retryable: false,
+    unpaid: false,
     retryAfterSeconds: null,
     message:
       `${message}. It answered HTTP ${vendorStatus}, so the order is charged ${charge} by the formula: ` +
@@ -348,5 +383,7 @@ export const abandonedRequestError = () =>
   new UpstreamError({
     ...noUpstreamDetails,
     message: "The vendor answered after the request had been given up",
-    status: 504
+    status: 504,
+    retryable: true,
+    unpaid: false
   })

@@ -19,9 +19,9 @@ export type ErrorType =
  * - `no`: the answer would be the same.
  * - `later`: the client may retry after `retry_after`; if that is null, waiting does not help.
  * - `not by itself`: a person decides; `x-should-retry: false` stops automatic retries of SDKs.
- * - `by its field`: the error's own field `retryable` decides.
+ * - `by its fields`: the error's own fields `retryable` and `unpaid` decide.
  */
-export type RetryRule = "no" | "later" | "not by itself" | "by its field"
+export type RetryRule = "no" | "later" | "not by itself" | "by its fields"
 
 export interface ErrorRow {
   /** The HTTP status of the answer; `upstream_error` has other statuses as well. */
@@ -128,11 +128,16 @@ export const errorTable = {
         body: Schema.Unknown.annotateKey({ description: "The vendor's own body, unchanged" })
       }).annotate({ description: "What the vendor said" }),
       retryable: Schema.Boolean.annotate({
-        description: "False when a repeat could be a second paid job, as `x-should-retry` says"
+        description:
+          "Whether the same request may succeed later: after overload, a rate limit, a time-out or an error of the vendor, and not after a refusal of the order itself"
+      }),
+      unpaid: Schema.Boolean.annotate({
+        description:
+          "Whether the vendor certainly began no paid job; false where a repeat could be a second one, as `x-should-retry` says"
       }),
       ...nullableRetryAfter("when the vendor named no time")
     },
-    retry: "by its field",
+    retry: "by its fields",
     mayFollowPaidCall: true
   },
   insufficient_balance: {

@@ -105,14 +105,18 @@ const hasNoEcho = (body: unknown, requestTexts: ReadonlyArray<string>): boolean 
   JSON.stringify(body ?? null).length <= MAX_BODY &&
   stringsOf(body).every((text) => withoutEchoes(text, requestTexts) === text)
 
-/** Copies an error with another message and body. */
-const replaceMessage = (error: UpstreamError, message: string, body: unknown): UpstreamError =>
+/** Copies an error with another message, body and field name. */
+const replaceMessage = (
+  error: UpstreamError,
+  message: string,
+  body: unknown,
+  param = error.param
+): UpstreamError =>
   new UpstreamError({
+    ...error,
     message,
-    status: error.status,
-    upstream: { status: error.upstream.status, body },
-    retryable: error.retryable,
-    retryAfterSeconds: error.retryAfterSeconds
+    param,
+    upstream: { status: error.upstream.status, body }
   })
 
 /**
@@ -136,14 +140,20 @@ export const storableRefusal = (
   request: unknown,
   mayBeAnswer = false
 ): UpstreamError => {
-  const { message, status, upstream } = error
+  const { message, param, status, upstream } = error
   const requestTexts = requestTextsIn(request)
   if (requestTexts === null)
-    return replaceMessage(error, `The vendor answered HTTP ${upstream.status ?? status}`, null)
+    return replaceMessage(
+      error,
+      `The vendor answered HTTP ${upstream.status ?? status}`,
+      null,
+      null
+    )
   const isStorable = !mayBeAnswer && hasNoEcho(upstream.body, requestTexts)
   return replaceMessage(
     error,
     withoutEchoes(message, requestTexts),
-    isStorable ? upstream.body : null
+    isStorable ? upstream.body : null,
+    hasNoEcho(param, requestTexts) ? param : null
   )
 }

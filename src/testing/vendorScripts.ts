@@ -166,6 +166,8 @@ export const vendor = {
     options: {
       readonly status?: number
       readonly message?: string
+      /** The field of the request that the vendor names as the cause. */
+      readonly param?: string
       readonly body?: unknown
       readonly retryAfterSeconds?: number
       readonly isKnown?: boolean
@@ -181,6 +183,7 @@ export const vendor = {
         body: options.body ?? { error: { message } },
         message,
         retryAfterSeconds: options.retryAfterSeconds ?? null,
+        ...(options.param === undefined ? {} : { param: options.param }),
         ...(proof === null ? {} : { proof }),
         ...(options.upstreamId === undefined ? {} : { upstreamId: options.upstreamId })
       })

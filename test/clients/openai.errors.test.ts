@@ -142,7 +142,7 @@ const rows: Readonly<Record<ErrorCode, Row>> = {
   },
   upstream_error: {
     is: OpenAI.InternalServerError,
-    more: { retryable: false },
+    more: { retryable: true, unpaid: false },
     call: ({ rich }) => paint(rich, { prompt: "x sim:http500" })
   },
   insufficient_balance: {

@@ -57,7 +57,7 @@ describe("an error after which a vendor may have begun a paid job", () => {
   it("is never one that SDKs repeat by themselves unless it says so", () => {
     const risky = Object.values(Errors.errorTable).filter((row) => row.mayFollowPaidCall)
     assert.isNotEmpty(risky)
-    for (const { retry } of risky) assert.include(["not by itself", "by its field"], retry)
+    for (const { retry } of risky) assert.include(["not by itself", "by its fields"], retry)
   })
 })
 

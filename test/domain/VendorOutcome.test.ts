@@ -95,18 +95,19 @@ describe("a vendor's refusal", () => {
     "with %d is about our account, so its words are not the client's",
     (status) => {
       const error = upstreamErrorOf(refused(status))
-      assert.deepStrictEqual([error.status, error.retryable], [502, false])
+      assert.deepStrictEqual([error.status, error.retryable, error.unpaid], [502, false, false])
       assert.deepStrictEqual(error.upstream, { status, body: null })
       assert.notInclude(error.message, "no ")
+      assert.isNull(error.param)
       assert.isNull(doubtOf(known(status)))
-      assert.isFalse(upstreamErrorOf(known(status)).retryable)
+      assert.deepInclude(upstreamErrorOf(known(status)), { retryable: false, unpaid: true })
     }
   )
 
   it.each([400, 404, 413, 415, 422, 429, 503])(
     "with %d that its table knows leaves no job, so a retry is safe",
     (status) => {
-      assert.isTrue(upstreamErrorOf(known(status)).retryable)
+      assert.isTrue(upstreamErrorOf(known(status)).unpaid)
       assert.isNull(doubtOf(known(status)))
       assert.strictEqual(mayFailOver(known(status)), [404, 429, 503].includes(status))
     }
@@ -114,7 +115,7 @@ describe("a vendor's refusal", () => {
 
   it("without that is a doubt, whatever its status, and stays with its channel and key", () => {
     for (let status = 200; status < 600; status++) {
-      assert.isFalse(upstreamErrorOf(refused(status)).retryable, `${status}`)
+      assert.isFalse(upstreamErrorOf(refused(status)).unpaid, `${status}`)
       assert.isNotNull(doubtOf(refused(status)), `${status}`)
       assert.isFalse(mayFailOver(refused(status)), `${status}`)
       assert.isFalse(isAboutKey(refused(status)), `${status}`)
@@ -126,19 +127,41 @@ describe("a vendor's refusal", () => {
     (status) => {
       const told = known(status, "job-7")
       assert.deepStrictEqual(doubtOf(told), { reason: "vendor_error", upstreamId: "job-7" })
-      assert.isFalse(upstreamErrorOf(told).retryable)
+      assert.isFalse(upstreamErrorOf(told).unpaid)
       assert.deepStrictEqual([mayFailOver(told), isAboutKey(told)], [false, false])
     }
   )
+
+  it.each([
+    ...[303, 400, 404, 413, 415, 422, 451].map((status) => [status, false] as const),
+    ...[408, 409, 425, 429, 500, 502, 503, 504, 529].map((status) => [status, true] as const)
+  ])("with %d is worth a repeat of the same request: %s", (status, retryable) => {
+    for (const failure of [known(status), refused(status)]) {
+      assert.strictEqual(upstreamErrorOf(failure).retryable, retryable)
+    }
+  })
+
+  it.each([
+    ["size", 400, "size"],
+    [undefined, 400, null],
+    ["api_key", 401, null]
+  ] as const)("names the field %s of a %d as %s", (param, status, ours) => {
+    const failure = new VendorRefused({
+      ...refused(status),
+      message: "no",
+      ...(param === undefined ? {} : { param })
+    })
+    assert.strictEqual(upstreamErrorOf(failure).param, ours)
+  })
 
   it.each([401, 402, 403])("with %d to a question is about the key without any proof", (status) => {
     assert.isTrue(isKeyRefused(refused(status)))
   })
 
   it.each([303, 408, 499, 500, 502, 504, 520, 529])(
-    "with %d may hide a paid job, so nobody retries",
+    "with %d may hide a paid job, so no program retries",
     (status) => {
-      assert.isFalse(upstreamErrorOf(refused(status)).retryable)
+      assert.isFalse(upstreamErrorOf(refused(status)).unpaid)
       assert.deepStrictEqual(doubtOf(refused(status)), {
         reason: [408, 504].includes(status) ? "timeout" : "vendor_error",
         upstreamId: null
@@ -151,8 +174,12 @@ describe("a vendor that was never reached", () => {
   it("is a bad gateway that may be tried again", () => {
     const error = upstreamErrorOf(new VendorUnreachable({ message: "connection refused" }))
     assert.deepStrictEqual(
-      [error.status, error.retryable, error.retryAfterSeconds, error.upstream, error.message],
-      [502, true, null, { status: null, body: null }, "connection refused"]
+      [error.status, error.retryable, error.unpaid, error.retryAfterSeconds],
+      [502, true, true, null]
+    )
+    assert.deepStrictEqual(
+      [error.upstream, error.message],
+      [{ status: null, body: null }, "connection refused"]
     )
   })
 })
@@ -162,11 +189,11 @@ describe("a vendor whose answer was lost", () => {
     ["timeout", 504],
     ["connection_lost", 502],
     ["broken_answer", 502]
-  ] as const)("by %s is a %d that must not be retried", (reason, status) => {
+  ] as const)("by %s is a %d that may be a paid job", (reason, status) => {
     const error = upstreamErrorOf(
       new VendorLost({ reason, message: "?", status: null, retryAfterSeconds: null })
     )
-    assert.deepStrictEqual([error.status, error.retryable], [status, false])
+    assert.deepStrictEqual([error.status, error.retryable, error.unpaid], [status, true, false])
   })
 
   it("says of what did arrive its status alone", () => {

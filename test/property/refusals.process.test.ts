@@ -122,7 +122,7 @@ const faultOfMade = (failure: VendorFailure, jobId: string | null): string | nul
   if (doubt === null) return "no orphan, though it was made"
   if (mayFailOver(failure)) return "a second vendor, though it was made"
   if (isAboutKey(failure)) return "a second key, though it was made"
-  if (upstreamErrorOf(failure).retryable) return "the client may order again, though it was made"
+  if (upstreamErrorOf(failure).unpaid) return "the client may order again, though it was made"
   return jobId === null || doubt.upstreamId === jobId ? null : `an orphan of ${doubt.upstreamId}`
 }
 
@@ -131,7 +131,7 @@ const faultOfRefused = (failure: VendorFailure, follows: Said["follows"]): strin
   if (follows === null) return null
   if (mayFailOver(failure) !== (follows !== "nothing")) return "the next mount is not called as due"
   if (isAboutKey(failure) !== (follows === "next key")) return "the next key is not called as due"
-  const mayRetry = upstreamErrorOf(failure).retryable
+  const mayRetry = upstreamErrorOf(failure).unpaid
   return follows === "nothing" && !mayRetry ? "the client may not order again" : null
 }
 

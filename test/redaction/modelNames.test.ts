@@ -12,6 +12,7 @@ const errorOf = (message: string, body: unknown) =>
     status: 400,
     upstream: { status: 400, body },
     retryable: false,
+    unpaid: true,
     retryAfterSeconds: null
   })
 

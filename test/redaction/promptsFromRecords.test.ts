@@ -15,6 +15,7 @@ const refusalOf = (message: string, body: unknown = { error: { message } }) =>
     status: 400,
     upstream: { status: 422, body },
     retryable: true,
+    unpaid: true,
     retryAfterSeconds: null
   })
 
@@ -24,6 +25,16 @@ const kept = (error: UpstreamError, request: unknown) => {
 }
 
 describe("of a refusal there is kept", () => {
+  it.each([
+    ["size", "size"],
+    ["zebras", null]
+  ])("the field %s as %s", (param, stored) => {
+    const error = new UpstreamError({ ...refusalOf("no"), message: "no", param })
+    assert.strictEqual(storableRefusal(error, requestOf("zebras")).param, stored)
+    const tooLong = requestOf("zebras at dusk ".repeat(7000))
+    assert.isNull(storableRefusal(error, tooLong).param)
+  })
+
   it("all of one that repeats nothing", () => {
     const error = refusalOf("messages: the role assistant of talk-model-1 cannot come first", {
       error: { message: "no", type: "invalid_request_error", param: null, code: 1210 }

@@ -4,7 +4,8 @@ import { Predicate, Schema } from "effect"
 const isErrorFields = Schema.is(
   Schema.Struct({
     code: Schema.optional(Schema.Unknown),
-    message: Schema.optional(Schema.Unknown)
+    message: Schema.optional(Schema.Unknown),
+    param: Schema.optional(Schema.Unknown)
   })
 )
 
@@ -59,6 +60,16 @@ export const isExplained = (body: unknown): boolean => {
     (isFlat && JSON.stringify(body).length <= MAX_SHORT_LENGTH) ||
     Object.keys(body).some((name) => explanationNames.test(name))
   )
+}
+
+/** Matches the path of a field, such as `size` or `content[0].image_url`. */
+const fieldPath = /^[A-Za-z_$][\w.[\]-]{0,99}$/
+
+/** The path of the request's field that an error names in `param`; null if it names none. */
+export const paramOf = (body: unknown): string | null => {
+  const error = Predicate.hasProperty(body, "error") ? body.error : body
+  const param = isErrorFields(error) ? error.param : null
+  return typeof param === "string" && fieldPath.test(param) ? param : null
 }
 
 /** The code and message of `{error: {code, message}}`, `{error: "text"}` or `{code, message}`. */

@@ -9,7 +9,7 @@ import { scrub, scrubText } from "../../redaction/credentialsFromClients.ts"
 import { productIn } from "../../redaction/productsFromRefusals.ts"
 import { withoutEchoes } from "../../redaction/promptsFromRecords.ts"
 import type { ChannelAccount } from "../../services/ProtocolAdapter.ts"
-import { errorOf, isErrorText, isExplained } from "./errorText.ts"
+import { errorOf, isErrorText, isExplained, paramOf } from "./errorText.ts"
 import { startsEvents } from "./eventBlocks.ts"
 import { jobMarkOf } from "./jobMarks.ts"
 import { type AnswerHead, partialAnswer, type VendorAnswer } from "./vendorAnswer.ts"
@@ -128,6 +128,7 @@ export const refusal = (
     answer,
     vendorMessage ?? `The vendor answered HTTP ${answer.status}`
   )
+  const param = paramOf(answer.body)
   const effectiveStatus = text.effectiveStatus ?? (answer.status >= 300 ? answer.status : 502)
   if (answer.status >= 300 && productIn(answer.body, answer.requestBody) === "certain") {
     return brokenAnswer(answer)
@@ -139,6 +140,7 @@ export const refusal = (
     message,
     retryAfterSeconds: answer.retryAfterSeconds,
     answer: traceOf(answer),
+    ...(param === null || scrubText(account, param) !== param ? {} : { param }),
     ...(text.isVerdict === undefined ? {} : { isVerdict: text.isVerdict })
   })
 }
@@ -164,12 +166,15 @@ export const unusableAnswer = (
 export const localRefusal = (
   message: string,
   body: Readonly<Record<string, unknown>>
-): VendorRefused =>
-  new VendorRefused({
+): VendorRefused => {
+  const param = paramOf(body)
+  return new VendorRefused({
     effectiveStatus: 400,
     status: 400,
     proof: "refused",
     body,
     message,
+    ...(param === null ? {} : { param }),
     retryAfterSeconds: null
   })
+}

@@ -12,7 +12,10 @@ import { AnsweredError } from "../api/apiErrors.ts"
 const retryAfterSecondsOf = (error: GatewayError): number | null =>
   ("retryAfterSeconds" in error ? error.retryAfterSeconds : null) ?? null
 
-/** Whether SDKs may retry the request automatically, by the rule of its error code. */
+/**
+ * Whether SDKs may retry the request automatically, by the rule of its error code. They never retry
+ * an answer below 500 by themselves, so it needs the header only after a possibly paid job.
+ */
 const mayRetry = (error: GatewayError): boolean => {
   const rule: RetryRule = errorTable[error._tag].retry
   switch (rule) {
@@ -22,8 +25,10 @@ const mayRetry = (error: GatewayError): boolean => {
       return retryAfterSecondsOf(error) !== null
     case "not by itself":
       return false
-    case "by its field":
-      return error._tag === "upstream_error" && error.retryable
+    case "by its fields":
+      return (
+        error._tag === "upstream_error" && error.unpaid && (error.retryable || error.status < 500)
+      )
   }
 }
 

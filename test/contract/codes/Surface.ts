@@ -13,6 +13,8 @@ export type VendorDoes =
       readonly body: unknown
       /** Where in the body it stands is the protocol's matter. */
       readonly message: string
+      /** The field that the body names as the cause. */
+      readonly param?: string
       readonly retryAfterSeconds?: number
       /** False where the body is none by which the vendor is known to refuse at that status. */
       readonly isKnown?: boolean

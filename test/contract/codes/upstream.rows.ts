@@ -28,35 +28,43 @@ const BODY = bodyWith("hats")
 const BUSY = bodyWith("RateLimitExceeded")
 const bodies: Readonly<Record<number, typeof BODY>> = { 429: BUSY, 503: bodyWith("overloaded") }
 
+/** Whether the same order may succeed later, and whether the vendor certainly began none. */
+const useless = { retryable: false, unpaid: true, isRepeated: true }
+const transient = { retryable: true, unpaid: true, isRepeated: true }
+const uncertain = { retryable: true, unpaid: false, isRepeated: false }
+const ofAccount = { retryable: false, unpaid: true, isRepeated: false }
+const charged = { retryable: false, unpaid: false, isRepeated: false }
+type Repeat = typeof useless
+
 const said = (
   upstream: { readonly status: number | null; readonly body: unknown },
-  retryable: boolean,
+  { isRepeated, ...facts }: Repeat,
   retryAfter: number | null = null
 ): { more: Json; headers: Record<string, string> } => ({
-  more: { upstream, retryable, retry_after: retryAfter },
+  more: { upstream, ...facts, retry_after: retryAfter },
   headers: {
-    ...(retryable ? {} : { "x-should-retry": "false" }),
+    ...(isRepeated ? {} : { "x-should-retry": "false" }),
     ...(retryAfter === null ? {} : waitHeaders(retryAfter))
   }
 })
 
 /** What the vendor answers, what the client gets, and whether it may try again. */
-const refusals: ReadonlyArray<readonly [vendors: number, ours: number, retryable: boolean]> = [
-  [400, 400, true],
-  [404, 404, true],
-  [413, 413, true],
-  [415, 415, true],
-  [422, 422, true],
-  [401, 502, false],
-  [402, 502, false],
-  [403, 502, false],
-  [409, 502, false],
-  [429, 503, true],
-  [500, 502, false],
-  [502, 502, false],
-  [503, 502, true],
-  [504, 504, false],
-  [408, 504, false]
+const refusals: ReadonlyArray<readonly [vendors: number, ours: number, repeat: Repeat]> = [
+  [400, 400, useless],
+  [404, 404, useless],
+  [413, 413, useless],
+  [415, 415, useless],
+  [422, 422, useless],
+  [401, 502, ofAccount],
+  [402, 502, ofAccount],
+  [403, 502, ofAccount],
+  [409, 502, uncertain],
+  [429, 503, transient],
+  [500, 502, uncertain],
+  [502, 502, uncertain],
+  [503, 502, transient],
+  [504, 504, uncertain],
+  [408, 504, uncertain]
 ]
 
 /** Each for images, and some for the others: their adapters share the way to a vendor. */
@@ -75,7 +83,7 @@ const ACCOUNT_REFUSED =
 const refused = Struct.keys(orders).flatMap((kind) =>
   refusals
     .filter(([vendors]) => triedWith[kind].includes(vendors))
-    .map(([vendors, ours, retryable]) => {
+    .map(([vendors, ours, repeat]) => {
       const body = bodies[vendors] ?? BODY
       return row(
         "upstream_error",
@@ -88,16 +96,31 @@ const refused = Struct.keys(orders).flatMap((kind) =>
           ? {
               status: ours,
               message: ACCOUNT_REFUSED,
-              ...said({ status: vendors, body: null }, false)
+              ...said({ status: vendors, body: null }, repeat)
             }
           : {
               status: ours,
               message: "no hats",
-              ...said({ status: vendors, body }, retryable)
+              ...said({ status: vendors, body }, repeat)
             },
         1
       )
     })
+)
+
+/** A refusal that names the field of the request in the usual form. */
+const SIZE = {
+  error: { message: "size must be WxH", type: "invalid_request_error", code: "x", param: "size" }
+}
+const field = { message: SIZE.error.message, param: SIZE.error.param }
+const fieldNamed = (["images", "chat"] as const).map((kind) =>
+  row(
+    "upstream_error",
+    `400 of the vendor to ${kind} that names the field`,
+    whileVendor({ does: "refuse", status: 400, body: SIZE, ...field }, asRich(orders[kind])),
+    { status: 400, ...field, ...said({ status: 400, body: SIZE }, useless) },
+    1
+  )
 )
 
 const later = Object.entries(orders).map(([kind, asked]) =>
@@ -108,7 +131,7 @@ const later = Object.entries(orders).map(([kind, asked]) =>
       { does: "refuse", status: 429, body: BUSY, message: "no hats", retryAfterSeconds: 7 },
       asRich(asked)
     ),
-    { status: 503, message: "no hats", ...said({ status: 429, body: BUSY }, true, 7) },
+    { status: 503, message: "no hats", ...said({ status: 429, body: BUSY }, transient, 7) },
     1
   )
 )
@@ -128,7 +151,7 @@ const unproved = Object.entries(orders).flatMap(([kind, asked]) =>
         { does: "refuse", status: vendors, body: BODY, message: "no hats", isKnown: false },
         asRich(asked)
       ),
-      { status: ours, message: "no hats", ...said({ status: vendors, body: BODY }, false) },
+      { status: ours, message: "no hats", ...said({ status: vendors, body: BODY }, uncertain) },
       1
     )
   )
@@ -154,7 +177,7 @@ const lost = Object.entries(orders).flatMap(([kind, asked]) => [
     ({ text }) => ({
       status: 502,
       ...(kind === "video" ? { message: UNREAD } : unreadableAnswerError(text)),
-      ...said({ status: 200, body: null }, false)
+      ...said({ status: 200, body: null }, kind === "video" ? uncertain : charged)
     }),
     1
   ),
@@ -165,7 +188,7 @@ const lost = Object.entries(orders).flatMap(([kind, asked]) => [
     {
       status: 502,
       message: "The connection to the vendor was lost before its answer was complete",
-      ...said(NO_ANSWER, false)
+      ...said(NO_ANSWER, uncertain)
     },
     1
   )
@@ -178,7 +201,7 @@ const silent = row(
   {
     status: 504,
     message: `The vendor did not answer within ${TEXT_TIMEOUT_SECONDS} seconds`,
-    ...said(NO_ANSWER, false)
+    ...said(NO_ANSWER, uncertain)
   },
   1
 )
@@ -187,7 +210,7 @@ const unreachable = row(
   "upstream_error",
   "an address where nothing listens",
   asRich(video({ model: "film-nowhere" })),
-  { status: 502, message: "The vendor could not be reached", ...said(NO_ANSWER, true) }
+  { status: 502, message: "The vendor could not be reached", ...said(NO_ANSWER, transient) }
 )
 
 /** Asked twice under one key: the vendor hears of it once. */
@@ -209,7 +232,7 @@ const replayed = [
       twice(orders.images)
     ),
     () => {
-      const { more, headers } = said({ status: 422, body: BODY }, true)
+      const { more, headers } = said({ status: 422, body: BODY }, useless)
       return {
         status: 422,
         message: "no hats",
@@ -223,7 +246,7 @@ const replayed = [
     "the repeat of a lost order, which is not sent again",
     whileVendor({ does: "hang up" }, twice(orders.video)),
     () => {
-      const { more, headers } = said(NO_ANSWER, false)
+      const { more, headers } = said(NO_ANSWER, uncertain)
       return {
         status: 502,
         message: "The connection to the vendor was lost before its answer was complete",
@@ -236,6 +259,7 @@ const replayed = [
 
 export const upstreamRows = [
   ...refused,
+  ...fieldNamed,
   ...later,
   ...unproved,
   ...lost,

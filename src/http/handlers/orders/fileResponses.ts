@@ -43,6 +43,7 @@ const unavailable = (message: string, status: number | null) =>
     status: 502,
     upstream: { status, body: null },
     retryable: true,
+    unpaid: true,
     retryAfterSeconds: null
   })
 
