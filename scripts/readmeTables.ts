@@ -106,7 +106,8 @@ const variableRows = (): ReadonlyArray<string> => {
       const comment = comments.get(field)
       if (comment === undefined) throw new Error(`${field} has no comment`)
       const value = JSON.parse(defaults.get(field) ?? "null")
-      return `| \`${name}\` | ${value === null ? "" : `\`${value}\``} | ${comment} |`
+      const text = `${value ?? ""}`
+      return `| \`${name}\` | ${text === "" ? "" : `\`${text}\``} | ${comment} |`
     })
 }
 

@@ -60,6 +60,28 @@ const PublicUrl = Schema.String.check(
   })
 )
 
+/**
+ * Whether a text is an origin as browsers send it: without a path and a default port, and with a
+ * whole host.
+ */
+const isOrigin = (text: string): boolean =>
+  !text.includes("*") &&
+  (isHttp(text) ? URL.parse(text)?.origin === text : /^[a-z][a-z\d+.-]*:\/\/[^\s/?#@]+$/.test(text))
+
+/** Origins, with commas in between; an empty text names none. */
+const Origins = Schema.String.check(
+  Schema.makeFilter(
+    (text) => originsOf(text).every((origin) => origin === "*" || isOrigin(origin)),
+    { expected: "* or origins such as https://app.example.com,http://localhost:5173" }
+  )
+)
+
+const originsOf = (text: string): ReadonlyArray<string> =>
+  text
+    .split(",")
+    .map((origin) => origin.trim())
+    .filter((origin) => origin !== "")
+
 /** The schemes that the database client takes; an empty text counts as absent. */
 const DatabaseUrl = Schema.String.check(
   Schema.makeFilter(
@@ -148,6 +170,10 @@ const settings = Config.all({
   ),
   addressConnections: Config.schema(wholeOrAny, "GATEWAY_ADDRESS_CONNECTIONS").pipe(
     Config.withDefault(null)
+  ),
+  corsOrigins: Config.schema(Origins, "GATEWAY_CORS_ORIGINS").pipe(
+    Config.withDefault(""),
+    Config.map(originsOf)
   ),
   watermark: Config.Boolean("GATEWAY_WATERMARK").pipe(
     Config.withDefault(defaultSettings.watermark)

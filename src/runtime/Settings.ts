@@ -4,6 +4,8 @@
  */
 import { Context } from "effect"
 
+const noOrigins: ReadonlyArray<string> = []
+
 export const defaultSettings = {
   /** The currency of all amounts; one per deployment. */
   currency: "CNY",
@@ -208,6 +210,12 @@ export const defaultSettings = {
    * archived files use the address of the request, and webhooks contain the vendors' URLs.
    */
   publicUrl: "",
+  /**
+   * Origins whose pages may call the client routes `/v1/...` from a browser (CORS), with commas in
+   * between, such as `https://app.example.com`; `*`: every origin. Absent: none. Routes of operators
+   * are never opened.
+   */
+  corsOrigins: noOrigins,
   /** Whether there is a bucket that results of tasks are copied into. */
   hasArchive: false,
   /**

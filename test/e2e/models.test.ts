@@ -98,6 +98,23 @@ layer(layerTestGateway("embedded", quickSettings, { catalogFor }), {
     })
   )
 
+  it.effect("is closed to pages of other origins, unless the operator names them", () =>
+    Effect.gen(function* () {
+      const gateway = yield* Gateway
+      const { key } = yield* gateway.customer("0")
+      const headers = {
+        origin: "https://app.example.com",
+        "access-control-request-method": "GET"
+      }
+      const preflight = yield* gateway.call("/v1/models", { method: "OPTIONS", headers })
+      assert.strictEqual(preflight.status, 405)
+      for (const answer of [preflight, yield* gateway.call("/v1/models", { key, headers })]) {
+        const names = [...answer.headers.keys()]
+        assert.isFalse(names.some((name) => name === "vary" || name.startsWith("access-control-")))
+      }
+    })
+  )
+
   it.effect("takes no other method, and is counted under one name", () =>
     Effect.gen(function* () {
       const gateway = yield* Gateway

@@ -9,9 +9,11 @@ import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } fr
 import { InternalError, InvalidRequest } from "../../domain/Errors.ts"
 import { CurrentAnswer } from "../../runtime/AnswerBudget.ts"
 import { databaseUnavailable, isTransient } from "../../runtime/databaseErrors.ts"
+import { Settings } from "../../runtime/Settings.ts"
 import { Shutdown } from "../../runtime/Shutdown.ts"
 import { answerOf, turnOf } from "./connectionTurns.ts"
 import { countedAnswer } from "./countedAnswers.ts"
+import { makeCrossOrigin } from "./crossOrigin.ts"
 import { errorResponse } from "./errorResponse.ts"
 import { withRequestMetrics } from "./requestMetrics.ts"
 import { encodeModelId, pathOf, Routes, type RouteTable, targetOf } from "./routes.ts"
@@ -124,6 +126,7 @@ export const layerEdge = HttpRouter.middleware(
     const random = yield* SecureRandom.SecureRandom
     const shutdown = yield* Shutdown
     const routes = yield* Routes
+    const { preflightAnswer, withCrossOrigin } = makeCrossOrigin(routes, yield* Settings)
     return (route) => {
       const routedAnswer = Effect.catchCause(route, answerFailure(routes))
       return Effect.flatMap(random.uuidV7(), (uuid) =>
@@ -138,8 +141,10 @@ export const layerEdge = HttpRouter.middleware(
           const [matchedRoute] = routes.at(pathOf(url))
           // The router decodes and trims paths before it compares them. Therefore a path in any
           // other spelling is refused before it reaches the router.
-          const refusal = refusalOf(routes, original, matchedRoute !== undefined)
-          const handledAnswer = refusal === null ? routedAnswer : Effect.succeed(refusal)
+          const answerBeforeRoutes =
+            preflightAnswer(original) ?? refusalOf(routes, original, matchedRoute !== undefined)
+          const handledAnswer =
+            answerBeforeRoutes === null ? routedAnswer : Effect.succeed(answerBeforeRoutes)
           const logAnnotations = {
             ...fiber.getRef(References.CurrentLogAnnotations),
             requestId,
@@ -160,7 +165,10 @@ export const layerEdge = HttpRouter.middleware(
           )
           const inTurn = Effect.map(measuredAnswer, (response) =>
             HttpServerResponse.setHeaders(
-              answer === null ? response : countedAnswer(answer, response),
+              withCrossOrigin(
+                original,
+                answer === null ? response : countedAnswer(answer, response)
+              ),
               {
                 ...headers,
                 ...ids,
