@@ -7,7 +7,7 @@ import { errorOf, orderImages } from "../support/orders.ts"
 import { asOwner, Browser, inBrowser, type Page, steps } from "./support/browser.ts"
 
 const month = () => new Date().toISOString().slice(0, 7)
-const booksOf = ({ organizationId }: Customer) => `/books/organizations/${organizationId}`
+const customerPage = ({ organizationId }: Customer) => `/customers/${organizationId}`
 
 /** An image costs 0.2. */
 const image = { model: "paint-1" }
@@ -38,7 +38,7 @@ inBrowser("the books of the console", layerTestGateway("embedded"), (it) => {
       const gateway = yield* Gateway
       const browser = yield* Browser
       const who = yield* gateway.customer("10")
-      const path = `${booksOf(who)}/budgets`
+      const path = `${customerPage(who)}/budgets`
       const page = yield* browser.open(path, { session: yield* operatorOf("finance") })
       yield* steps(async () => {
         await page.getByRole("button", { name: "New budget" }).click()
@@ -93,7 +93,7 @@ inBrowser("the books of the console", layerTestGateway("embedded"), (it) => {
       yield* orderImages(who, { ...image, n: 2 })
       const { data } = yield* bodyAs(Usage, yield* gateway.call("/v1/usage", { key: who.key }))
       const charge = data.find((record) => record.charge === "0.6")
-      const page = yield* browser.open(`${booksOf(who)}/charges`, { session: asOwner })
+      const page = yield* browser.open(`${customerPage(who)}/money/charges`, { session: asOwner })
       const why = "<b>one</b> was black"
       yield* steps(async () => {
         await page.getByRole("button", { name: `Receipt ${charge?.id}` }).click()
@@ -148,7 +148,7 @@ inBrowser("the books of the console", layerTestGateway("embedded"), (it) => {
       const rights = { viewer: false, operator: false, finance: true } as const
       for (const role of ["viewer", "operator", "finance"] as const) {
         const session = yield* operatorOf(role)
-        const page = yield* browser.open(`${booksOf(who)}/transfers`, { session })
+        const page = yield* browser.open(`${customerPage(who)}/money/transfers`, { session })
         yield* steps(async () => {
           await rowOf(page, "Deposits", "10").waitFor()
           const offered = await page.getByRole("button", { name: "Add adjustment" }).count()
@@ -171,6 +171,7 @@ inBrowser("the books of the console", layerTestGateway("embedded"), (it) => {
           await page.getByLabel("Amount, CNY").fill("2.5")
           await page.getByRole("button", { name: "Deposit", exact: true }).click()
           await rowOf(page, "Deposits", "2.5", "console-").waitFor()
+          await page.getByRole("link", { name: "Finance" }).click()
           await page.getByRole("link", { name: "Verify" }).click()
           await page.getByRole("button", { name: "Verify now" }).click()
           await page.getByText("All invariants hold.").waitFor()

@@ -56,7 +56,7 @@ inBrowser("price lists in the console", layerTestGateway("embedded"), (it) => {
         assert.deepEqual(prices, { "paint-1": { kind: "image", per_image: 150_000_000n } })
         assert.strictEqual(version, 2)
 
-        const organization = yield* browser.open(`/access/organizations/${who.organizationId}`, {
+        const organization = yield* browser.open(`/customers/${who.organizationId}`, {
           session: asOwner
         })
         const choice = organization.getByRole("dialog")

@@ -66,7 +66,7 @@ inBrowser("webhooks in the console", layerTestGateway("embedded", settings), (it
       )
 
       // An operator sees the same, and takes it out of use.
-      const operator = yield* browser.open(`/access/webhooks/${who.organizationId}`, {
+      const operator = yield* browser.open(`/customers/${who.organizationId}/webhooks`, {
         session: asOwner
       })
       yield* steps(async () => {

@@ -3,12 +3,13 @@ import { Alert, Anchor, AppShell, Burger, Button, Group, Stack, Title } from "@m
 import { useDisclosure, useDocumentTitle } from "@mantine/hooks"
 import { useEffect, useRef } from "react"
 import { useTranslation } from "react-i18next"
-import { Link, Redirect, Route, Switch, useLocation } from "wouter"
+import { Link, Redirect, Route, Switch, useLocation, useSearch } from "wouter"
 import { useSession } from "../gateway/hooks.tsx"
 import { isSignedIn } from "../gateway/session.ts"
 import { isAt } from "../parts/isAt.ts"
 import { Choices } from "./Choices.tsx"
 import { Menu } from "./Menu.tsx"
+import { movedAddress } from "./movedPages.ts"
 import { PageView } from "./PageView.tsx"
 import { pages, pagesOf } from "./pages.ts"
 import { SignIn } from "./SignIn.tsx"
@@ -71,6 +72,9 @@ export const App = () => {
   const open = pages.find(({ path }) => isAt(location, path))
   useDocumentTitle(open === undefined ? t("title") : `${t(`pages.${open.name}`)} · ${t("title")}`)
   const hasSession = isSignedIn(session)
+  const search = useSearch()
+  const moved = movedAddress(location)
+  if (moved !== null) return <Redirect to={search === "" ? moved : `${moved}?${search}`} replace />
   return (
     <>
       <a className="skip" href="#content">

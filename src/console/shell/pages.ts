@@ -13,6 +13,7 @@ import {
   IconPlugConnected,
   IconSparkles,
   IconTags,
+  IconUsers,
   IconWebhook
 } from "@tabler/icons-react"
 import { type ComponentType, lazy } from "react"
@@ -36,7 +37,8 @@ export interface Page {
     | "catalog"
     | "priceLists"
     | "books"
-    | "access"
+    | "customers"
+    | "operators"
     | "health"
   readonly side: Side
   readonly path: string
@@ -87,6 +89,13 @@ export const pages: ReadonlyArray<Page> = [
     view: lazy(() => import("../pages/orders/AllOrdersPage.tsx"))
   },
   {
+    name: "customers",
+    side: "operator",
+    path: "/customers",
+    icon: IconUsers,
+    view: lazy(() => import("../pages/customers/CustomersPage.tsx"))
+  },
+  {
     name: "channels",
     side: "operator",
     path: "/channels",
@@ -115,11 +124,11 @@ export const pages: ReadonlyArray<Page> = [
     view: lazy(() => import("../pages/books/BooksPage.tsx"))
   },
   {
-    name: "access",
+    name: "operators",
     side: "operator",
-    path: "/access",
+    path: "/operators",
     icon: IconKey,
-    view: lazy(() => import("../pages/access/AccessPage.tsx"))
+    view: lazy(() => import("../pages/operators/OperatorsPage.tsx"))
   },
   {
     name: "health",

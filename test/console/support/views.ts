@@ -37,18 +37,17 @@ export const views: ReadonlyArray<View> = [
   { name: "books-costs", path: at("/books/costs") },
   { name: "books-verify", path: at("/books/verify") },
   { name: "books-reconciliations", path: at("/books/reconciliations") },
-  ...["", "/spend", "/charges", "/transfers", "/budgets", "/statements"].map((part) => ({
-    name: `books-organization${part.replace("/", "-")}`,
-    path: ({ organizationId }: Seeded) => `/books/organizations/${organizationId}${part}`
+  { name: "customers", path: at("/customers") },
+  ...[
+    ...["", "/members", "/keys", "/money", "/money/transfers", "/money/charges", "/money/spend"],
+    ...["/budgets", "/statements", "/webhooks", "/orders"]
+  ].map((tab) => ({
+    name: `customer${tab.replaceAll("/", "-")}`,
+    path: ({ organizationId }: Seeded) => `/customers/${organizationId}${tab}`
   })),
-  { name: "access", path: at("/access") },
-  {
-    name: "access-organization",
-    path: ({ organizationId }) => `/access/organizations/${organizationId}`
-  },
-  { name: "access-operators", path: at("/access/operators") },
-  { name: "access-webhooks", path: at("/access/webhooks") },
-  { name: "access-audit", path: at("/access/audit") },
+  { name: "operators", path: at("/operators") },
+  { name: "operators-webhooks", path: at("/operators/webhooks") },
+  { name: "operators-audit", path: at("/operators/audit") },
   { name: "health", path: at("/health") },
   { name: "health-orphans", path: at("/health/orphans") },
   { name: "health-holds", path: at("/health/holds") },

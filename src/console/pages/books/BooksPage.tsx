@@ -3,9 +3,8 @@ import { Stack, Title } from "@mantine/core"
 import { useTranslation } from "react-i18next"
 import { Route, Switch } from "wouter"
 import { PageTabs } from "../../parts/controls/PageTabs.tsx"
-import { AllBooks } from "./AllBooks.tsx"
+import { AllSpend } from "./AllSpend.tsx"
 import { Costs } from "./Costs.tsx"
-import { OrganizationBooks } from "./OrganizationBooks.tsx"
 import { Reconciliations } from "./reconciliations/ReconciliationPages.tsx"
 import { Verify } from "./Verify.tsx"
 
@@ -19,7 +18,7 @@ const BooksPage = () => {
       <PageTabs
         label={t("title")}
         tabs={[
-          { path: "/", label: t("tabs.organizations") },
+          { path: "/", label: t("tabs.spend") },
           { path: "/costs", label: t("tabs.costs") },
           { path: "/reconciliations", label: t("tabs.reconciliations") },
           { path: "/verify", label: t("tabs.verify") }
@@ -35,11 +34,8 @@ const BooksPage = () => {
         <Route path="/verify">
           <Verify />
         </Route>
-        <Route path="/organizations/:id" nest>
-          <OrganizationBooks />
-        </Route>
         <Route>
-          <AllBooks />
+          <AllSpend />
         </Route>
       </Switch>
     </Stack>

@@ -6,8 +6,8 @@ import type { CostView } from "../../../features/usage/UsageSumsApi.ts"
 import { usePages } from "../../gateway/hooks.tsx"
 import { optionOf, useAddressFilters } from "../../parts/addressFilters.ts"
 import { type Column, DataTable } from "../../parts/DataTable.tsx"
+import { useNames } from "../../parts/money/useNames.ts"
 import { Amount } from "../../parts/texts.tsx"
-import { useNames } from "./names.ts"
 
 const groups = ["channel", "model", "organization", "day"] as const
 const DAY = 86_400_000

@@ -6,13 +6,21 @@ import { type ReactNode, useState } from "react"
 import { useTranslation } from "react-i18next"
 import type { OrderTotalsView, OrderView } from "../../../features/usage/OrderListsApi.ts"
 import { type ListPage, useApiQuery, usePages } from "../../gateway/hooks.tsx"
+import { omitEmpty } from "../../parts/controls/addressFields.tsx"
 import { type Column, DataTable } from "../../parts/DataTable.tsx"
 import { Amount, groupDigits, Id } from "../../parts/texts.tsx"
 import { ChoiceField, DayField, FieldGrid, TextField } from "./FilterFields.tsx"
 import { OrderSearch } from "./OrderSearch.tsx"
 import { EVERY_MILLIS, LiveSwitch, useChoices } from "./OwnOrderList.tsx"
 import { useOrderColumns } from "./orderColumns.tsx"
-import { AllFilters, DIGEST, TAG, useFilters, useOrderFilters } from "./orderFilters.ts"
+import {
+  AllFilters,
+  DIGEST,
+  type OrderFilters,
+  TAG,
+  useFilters,
+  useOrderFilters
+} from "./orderFilters.ts"
 import { OwnerField, OwnerName } from "./owners.tsx"
 
 type Order = typeof OrderView.Type
@@ -66,9 +74,14 @@ const rare = [
   ...(["tag", "upstream_id", "prompt_digest"] as const)
 ]
 
-const Filters = () => {
+interface FilterProps {
+  readonly filters: OrderFilters
+  /** Whether the list is limited to one organisation. */
+  readonly isLimited: boolean
+}
+
+const Filters = ({ filters, isLimited }: FilterProps) => {
   const { t } = useTranslation("orders")
-  const filters = useOrderFilters()
   const choices = useChoices()
   // The rare filters are shown when one of them is set.
   const [isOpen, { toggle }] = useDisclosure(rare.some((name) => filters.value(name) !== ""))
@@ -78,7 +91,9 @@ const Filters = () => {
   return (
     <Stack gap="xs" role="group" aria-label={t("filters.label")}>
       <FieldGrid>
-        <OwnerField owner="organization" filters={filters} label={t("filters.organization")} />
+        {isLimited ? null : (
+          <OwnerField owner="organization" filters={filters} label={t("filters.organization")} />
+        )}
         <ChoiceField
           filters={filters}
           name="state"
@@ -143,12 +158,16 @@ const Filters = () => {
   )
 }
 
-const useFurther = (currency: string | undefined): ReadonlyArray<Column<Order>> => {
+const useFurther = (
+  currency: string | undefined,
+  isLimited: boolean
+): ReadonlyArray<Column<Order>> => {
   const { t } = useTranslation("orders")
   return [
     {
       name: "organization",
       label: t("columns.organization"),
+      isHidden: isLimited,
       cell: ({ organization_id }) => <OwnerName owner="organization" id={organization_id} />
     },
     {
@@ -191,14 +210,15 @@ const useFurther = (currency: string | undefined): ReadonlyArray<Column<Order>> 
 }
 
 const Table = ({
-  orders
-}: {
+  orders,
+  filters,
+  isLimited
+}: FilterProps & {
   readonly orders: UseInfiniteQueryResult<InfiniteData<ListPage<Order>>>
 }) => {
   const { t } = useTranslation("orders")
-  const filters = useOrderFilters()
   const currency = orders.data?.pages[0]?.data[0]?.currency
-  const columns = useOrderColumns({ filters, currency, between: useFurther(currency) })
+  const columns = useOrderColumns({ filters, currency, between: useFurther(currency, isLimited) })
   return (
     <DataTable
       label={t("table")}
@@ -209,11 +229,16 @@ const Table = ({
   )
 }
 
-export const AllOrderList = () => {
+/** The orders of all organisations, or of one. */
+export const AllOrderList = ({ organizationId }: { readonly organizationId?: string }) => {
   const { t } = useTranslation("orders")
   const { t: shell } = useTranslation()
-  const filters = useOrderFilters()
-  const query = useFilters(AllFilters)
+  const filters = useOrderFilters(organizationId)
+  const isLimited = organizationId !== undefined
+  const query = {
+    ...useFilters(AllFilters),
+    ...omitEmpty("organization_id", filters.value("organization_id"))
+  }
   const [isLive, setLive] = useState(true)
   const isSummed = !("upstream_id" in query || "prompt_digest" in query)
   const orders = usePages<Order, Page, unknown>(
@@ -233,13 +258,13 @@ export const AllOrderList = () => {
   const totals = orders.data?.pages[0]?.totals
   return (
     <Stack>
-      <Group justify="space-between">
-        <Title order={1}>{shell("pages.allOrders")}</Title>
+      <Group justify={isLimited ? "flex-end" : "space-between"}>
+        {isLimited ? null : <Title order={1}>{shell("pages.allOrders")}</Title>}
         <LiveSwitch isLive={isLive} onChange={setLive} at={orders.dataUpdatedAt} />
       </Group>
-      <Text c="dimmed">{t("allLead")}</Text>
+      {isLimited ? null : <Text c="dimmed">{t("allLead")}</Text>}
       <OrderSearch filters={filters} label={t("search.all")} acceptsVendorIds />
-      <Filters />
+      <Filters filters={filters} isLimited={isLimited} />
       {totals === undefined ? (
         isSummed ? null : (
           <Text size="sm" c="dimmed">
@@ -249,7 +274,7 @@ export const AllOrderList = () => {
       ) : (
         <Totals totals={totals} />
       )}
-      <Table orders={orders} />
+      <Table orders={orders} filters={filters} isLimited={isLimited} />
     </Stack>
   )
 }

@@ -45,9 +45,16 @@ export interface OrderFilters {
   readonly isAny: boolean
 }
 
-export const useOrderFilters = (): OrderFilters => {
+/** The filters in the address; `organizationId` limits the list to one organisation. */
+export const useOrderFilters = (organizationId?: string): OrderFilters => {
   const { get, set, replaceAll, isAny } = useAddressFilters()
-  return { value: get, change: set, replaceAll, isAny }
+  return {
+    value: (name) =>
+      name === "organization_id" && organizationId !== undefined ? organizationId : get(name),
+    change: set,
+    replaceAll,
+    isAny
+  }
 }
 
 /** The filters in the address; none where the address contains an invalid value. */

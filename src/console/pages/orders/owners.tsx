@@ -2,10 +2,11 @@
  * The names of organisations, members and keys, requested once for each id, and fields that select
  * one of them.
  */
-import { Group, Select, Text } from "@mantine/core"
+import { Anchor, Group, Select, Text } from "@mantine/core"
 import { useDebouncedValue } from "@mantine/hooks"
 import { useState } from "react"
 import { useTranslation } from "react-i18next"
+import { Link } from "wouter"
 import type { ApiCall } from "../../gateway/client.ts"
 import { useApiQuery } from "../../gateway/hooks.tsx"
 import { Id } from "../../parts/texts.tsx"
@@ -69,7 +70,7 @@ const useName = (owner: Owner, id: string) =>
   useApiQuery(["names", owner, id], readers[owner](id), { isImmutable: true, isEnabled: id !== "" })
     .data?.name
 
-/** The name of an owner; its id while the name is loading or unknown. */
+/** The name of an owner; its id while the name is loading or unknown. An organisation is a link. */
 export const OwnerName = ({
   owner,
   id,
@@ -81,6 +82,16 @@ export const OwnerName = ({
 }) => {
   const name = useName(owner, id)
   if (name === undefined) return <Id id={id} />
+  if (owner === "organization") {
+    return (
+      <Group gap="sm">
+        <Anchor component={Link} href={`~/console/customers/${id}`} size="sm" title={id}>
+          {name}
+        </Anchor>
+        {withId ? <Id id={id} /> : null}
+      </Group>
+    )
+  }
   return withId ? (
     <Group gap="sm">
       <Text span size="sm">

@@ -5,11 +5,11 @@ import { useTranslation } from "react-i18next"
 import { useApiMutation, useApiQuery, useSession } from "../../gateway/hooks.tsx"
 import { useRestoreFocus } from "../../parts/controls/ActionDialog.tsx"
 import { FailureNote } from "../../parts/FailureNote.tsx"
-import { choiceOf, markChoices, markOf } from "../access/WatermarkDialog.tsx"
 import { faultsOf, readCatalog } from "../catalog/draft/catalogCalls.ts"
 import type { CatalogText } from "../catalog/draft/catalogEntries.ts"
 import { below } from "../catalog/forms/ModelFields.tsx"
 import { PriceFields } from "../catalog/forms/PriceFields.tsx"
+import { choiceOf, markChoices, markOf } from "../customers/WatermarkDialog.tsx"
 import { emptyList, type PriceListText, sampleOf, savePriceList } from "./priceListText.ts"
 
 const kinds = ["factor", "prices"] as const

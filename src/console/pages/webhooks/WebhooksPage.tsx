@@ -1,9 +1,7 @@
 /** The webhook endpoints of the key's organisation. */
-import { Stack, Text, Title } from "@mantine/core"
+import { Stack, Title } from "@mantine/core"
 import { useTranslation } from "react-i18next"
-import { Route, Switch } from "wouter"
-import { EndpointList } from "./EndpointList.tsx"
-import { EndpointPage } from "./EndpointPage.tsx"
+import { Endpoints } from "./Endpoints.tsx"
 import { callsOfKey } from "./hookCalls.ts"
 
 const WebhooksPage = () => {
@@ -12,15 +10,7 @@ const WebhooksPage = () => {
   return (
     <Stack>
       <Title order={1}>{t("pages.webhooks")}</Title>
-      <Switch>
-        <Route path="/:id">
-          {({ id }) => <EndpointPage calls={callsOfKey} id={id} listAddress="/" />}
-        </Route>
-        <Route>
-          <Text c="dimmed">{webhooks("lead")}</Text>
-          <EndpointList calls={callsOfKey} addressOf={(id) => `/${id}`} />
-        </Route>
-      </Switch>
+      <Endpoints calls={callsOfKey} lead={webhooks("lead")} />
     </Stack>
   )
 }

@@ -1,7 +1,6 @@
 export const books = {
   title: "Finance",
   tabs: {
-    organizations: "Organisations",
     costs: "Costs and margin",
     reconciliations: "Reconciliation",
     verify: "Verify",
@@ -9,27 +8,11 @@ export const books = {
     spend: "Spend",
     charges: "Charges",
     transfers: "Deposits and adjustments",
-    budgets: "Budgets and caps",
-    statements: "Statements"
+    money: "Money"
   },
-  disabled: "disabled",
-  stopped: "This organisation is stopped: an invariant of its ledger is broken.",
-  stoppedShort: "stopped",
-  spendOfAll: "Spend",
   pool: { balance: "Balance", held: "Held", available: "Available" },
-  organizations: {
-    title: "Organisations",
-    name: "Name",
-    id: "ID",
-    count: "Organisations",
-    created: "Created",
-    search: "Search by name",
-    disabled: "Include disabled",
-    none: "No organisations found"
-  },
   low: {
     label: "Low-balance alert, {{currency}}",
-    short: "Low-balance alert",
     note: "When the balance falls below this amount, the webhook balance.low is sent once. Leave empty for no alert.",
     done: "The low-balance alert was saved."
   },

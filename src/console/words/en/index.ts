@@ -1,5 +1,5 @@
 /** The English texts, one file for each area. */
-import { access } from "./access.ts"
+import { accounts } from "./accounts.ts"
 import { books } from "./books.ts"
 import { catalog } from "./catalog.ts"
 import { channels } from "./channels.ts"
@@ -13,7 +13,7 @@ import { shell } from "./shell.ts"
 import { webhooks } from "./webhooks.ts"
 
 export const en = {
-  access,
+  accounts,
   books,
   catalog,
   channels,

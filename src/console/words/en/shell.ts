@@ -35,7 +35,8 @@ export const shell = {
     catalog: "Catalog",
     priceLists: "Price lists",
     books: "Finance",
-    access: "Customers",
+    customers: "Customers",
+    operators: "Operators",
     health: "Health"
   },
   notFound: "Page not found",

@@ -4,7 +4,6 @@ import type { Translated } from "../Translated.ts"
 export const books: Translated<typeof english> = {
   title: "财务",
   tabs: {
-    organizations: "组织",
     costs: "成本与毛利",
     reconciliations: "对账",
     verify: "核验",
@@ -12,27 +11,11 @@ export const books: Translated<typeof english> = {
     spend: "支出",
     charges: "收费记录",
     transfers: "充值与调整",
-    budgets: "预算与上限",
-    statements: "月结单"
+    money: "资金"
   },
-  disabled: "已停用",
-  stopped: "该组织账目异常，暂停接单：",
-  stoppedShort: "已暂停",
-  spendOfAll: "支出",
   pool: { balance: "余额", held: "预扣", available: "可用" },
-  organizations: {
-    title: "组织",
-    name: "名称",
-    id: "ID",
-    count: "组织数",
-    created: "创建时间",
-    search: "按名称搜索",
-    disabled: "包含已停用",
-    none: "没有符合条件的组织。"
-  },
   low: {
     label: "低余额提醒（{{currency}}）",
-    short: "低余额提醒",
     note: "余额低于此值时，通过 Webhook balance.low 提醒一次。留空表示不提醒。",
     done: "已设置低余额提醒线。"
   },

@@ -1,7 +1,7 @@
 /** The Chinese texts, one file for each area. */
 import type { en } from "../en/index.ts"
 import type { Translated } from "../Translated.ts"
-import { access } from "./access.ts"
+import { accounts } from "./accounts.ts"
 import { books } from "./books.ts"
 import { catalog } from "./catalog.ts"
 import { channels } from "./channels.ts"
@@ -15,7 +15,7 @@ import { shell } from "./shell.ts"
 import { webhooks } from "./webhooks.ts"
 
 export const zh: Translated<typeof en> = {
-  access,
+  accounts,
   books,
   catalog,
   channels,

@@ -38,7 +38,8 @@ export const shell: Translated<typeof english> = {
     catalog: "目录",
     priceLists: "价目表",
     books: "财务",
-    access: "客户",
+    customers: "客户",
+    operators: "运营人员",
     health: "健康"
   },
   notFound: "没有这个页面。",

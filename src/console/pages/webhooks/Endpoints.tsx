@@ -1,0 +1,21 @@
+/** The list of one owner's endpoints, and the page of each. Must be mounted with `nest`. */
+import { Text } from "@mantine/core"
+import { Route, Switch } from "wouter"
+import { EndpointList } from "./EndpointList.tsx"
+import { EndpointPage } from "./EndpointPage.tsx"
+import type { HookCalls } from "./hookCalls.ts"
+
+interface Props {
+  readonly calls: HookCalls
+  readonly lead: string
+}
+
+export const Endpoints = ({ calls, lead }: Props) => (
+  <Switch>
+    <Route path="/:id">{({ id }) => <EndpointPage calls={calls} id={id} listAddress="/" />}</Route>
+    <Route>
+      <Text c="dimmed">{lead}</Text>
+      <EndpointList calls={calls} addressOf={(id) => `/${id}`} />
+    </Route>
+  </Switch>
+)
