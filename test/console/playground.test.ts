@@ -63,6 +63,25 @@ const withElsewhere = Effect.fnUntraced(function* (url: string) {
   assert.strictEqual(answer.status, 200, answer.text)
 })
 
+/** Unfolds the options. */
+const advanced = (page: Page) => press(page, "Advanced")
+
+const clicksOf = (page: Page) => page.evaluate(() => document.documentElement.dataset.clicks)
+const countClicks = (page: Page) =>
+  page.evaluate(() => {
+    const { dataset } = document.documentElement
+    dataset.clicks = "0"
+    const count = () => {
+      dataset.clicks = String(Number(dataset.clicks) + 1)
+    }
+    document.addEventListener("click", count, true)
+  })
+
+const choose = async (page: Page, label: string, model: string) => {
+  await page.getByRole("combobox", { name: label, exact: true }).click()
+  await page.getByRole("option", { name: model, exact: true }).click()
+}
+
 /** The amount beside a label of a card. */
 const amountIn = (page: Page, card: string, label: string) =>
   page
@@ -99,6 +118,8 @@ const asModule = [...byItsName, "--input-type=module", "-e"]
 /** The code of a language as the page shows it. */
 const codeOf = (page: Page, tab: string) =>
   steps(async () => {
+    const code = page.getByRole("button", { name: "Code", exact: true })
+    if ((await code.getAttribute("aria-expanded")) === "false") await code.click()
     await page.getByRole("tab", { name: tab }).click()
     return (await page.getByLabel(`Code for ${tab}`).textContent()) ?? ""
   })
@@ -111,17 +132,30 @@ inBrowser(
       Effect.gen(function* () {
         const gateway = yield* Gateway
         const who = yield* gateway.customer("100")
-        const page = yield* opened(who, "?model=film-1")
+        const page = yield* opened(who, "")
         yield* steps(async () => {
+          await page.setViewportSize({ width: 1280, height: 800 })
+          await page.getByLabel("Prompt").waitFor()
+          await countClicks(page)
+          await choose(page, "Model", "film-1")
+          await page.getByLabel("Prompt").click()
           await prompt(page, "a lighthouse at dusk sim:takes=1")
-          await page.getByText("4.968 CNY").first().waitFor()
-          assert.strictEqual(await amountIn(page, "Price", "Hold"), "4.968 CNY")
-          await press(page, "Generate video")
+          const price = page.getByRole("group", { name: "Price", exact: true })
+          await price.getByText("Hold 4.968 CNY").waitFor()
+          assert.strictEqual(await price.locator(".amount").first().textContent(), "4.968 CNY")
+          const button = await page.getByRole("button", { name: "Generate video" }).boundingBox()
+          assert.isBelow((button?.y ?? 800) + (button?.height ?? 0), 800)
+          const beside = await price.boundingBox()
+          assert.isBelow(Math.abs((beside?.y ?? 0) - (button?.y ?? 0)), 30)
+          await page.keyboard.press("Control+Enter")
           await page.getByText("Generating").waitFor()
+          assert.strictEqual(await clicksOf(page), "3")
           assert.match(page.url(), /[?&]task=vt_/)
-          // Whoever reloads the page has not lost the order.
+          // Whoever reloads the page has lost neither the order nor the prompt.
           await page.reload()
           await page.getByRole("heading", { name: "Succeeded" }).waitFor()
+          const kept = await page.getByLabel("Prompt").inputValue()
+          assert.strictEqual(kept, "a lighthouse at dusk sim:takes=1")
           await page.locator("video").waitFor()
           await page.waitForFunction(() => (document.querySelector("video")?.readyState ?? 0) >= 2)
           await receiptOf(page).getByText("held, so").waitFor()
@@ -131,16 +165,18 @@ inBrowser(
         assert.strictEqual(shown, `${film?.charge} CNY`)
 
         yield* steps(async () => {
-          await page.getByRole("combobox", { name: "Model" }).fill("paint-1")
-          await page.getByRole("option", { name: "paint-1" }).click()
+          await choose(page, "Model", "paint-1")
           await prompt(page, "a lighthouse")
-          await page.getByRole("textbox", { name: "Images" }).fill("2")
+          await advanced(page)
+          await page.getByRole("textbox", { name: "Number of images" }).fill("2")
           await page.getByRole("combobox", { name: "Size" }).fill("256x256")
           await press(page, "Generate images")
           await page.getByRole("button", { name: "Enlarge Image 2" }).click()
           await page.getByRole("dialog").getByRole("img", { name: "Image 2" }).waitFor()
           await page.waitForFunction(() =>
-            [...document.querySelectorAll("img")].every(({ naturalWidth }) => naturalWidth === 256)
+            [...document.querySelectorAll<HTMLImageElement>('img[alt^="Image"]')].every(
+              ({ naturalWidth }) => naturalWidth === 256
+            )
           )
           await page.getByRole("button", { name: "Close image" }).click()
           const saved = page.waitForEvent("download")
@@ -151,6 +187,13 @@ inBrowser(
         assert.deepInclude(paint, { model: "paint-1", charge: "0.4" })
         yield* steps(async () => {
           await receiptOf(page).getByText("0.4 CNY").first().waitFor()
+          // Both are among the member's orders, with pictures of what they made.
+          const orders = page.getByRole("region", { name: "Recent orders" })
+          await orders.locator("img").nth(1).waitFor()
+          assert.strictEqual(await orders.getByRole("button").count(), 2)
+          await orders.getByRole("button", { name: /^a lighthouse at dusk.*film-1/ }).click()
+          await page.locator("video").waitFor()
+          await page.getByRole("button", { name: "Generate video" }).waitFor()
         })
       })
     )
@@ -167,10 +210,21 @@ inBrowser(
         assert.strictEqual((yield* put({ ...catalog, mounts: limited })).status, 200)
         const page = yield* opened(yield* gateway.customer("1"), "?model=clip-1")
         yield* steps(async () => {
+          await advanced(page)
           const sounds = page.getByRole("radiogroup", { name: "Audio" })
           await sounds.getByText("On", { exact: true }).waitFor()
           assert.strictEqual(await sounds.getByText("Off", { exact: true }).count(), 0)
           assert.strictEqual(await page.getByLabel("Prompt").getAttribute("maxlength"), "12")
+          await choose(page, "Model", "paint-1")
+          await page.getByLabel("Quality").fill("high")
+          await page.getByRole("combobox", { name: "Model", exact: true }).click()
+          const offered = await page.getByRole("option").allTextContents()
+          assert.includeMembers(offered, ["film-1", "talk-1", "vector-1"])
+          assert.notIncludeMembers(offered, ["speak-1"])
+          assert.notIncludeMembers(offered, ["talk-unpriced"])
+          await page.keyboard.press("Escape")
+          await press(page, "Prices")
+          await page.getByRole("table", { name: "Prices of paint-1" }).waitFor()
         })
         assert.strictEqual((yield* put({ ...catalog, mounts })).status, 200)
       })
@@ -183,6 +237,7 @@ inBrowser(
         const page = yield* opened(who, "?model=film-1")
         yield* steps(async () => {
           await prompt(page, "a lighthouse")
+          await advanced(page)
           await page.getByLabel("Duration").fill("99")
           await press(page, "Use 15")
           await page.getByRole("alert").waitFor({ state: "detached" })
@@ -212,6 +267,49 @@ inBrowser(
         const accepted = orders.findLast(({ event }) => event === "accepted")
         assert.deepNestedPropertyVal(accepted, "order.seconds", 15)
         assert.deepNestedPropertyVal(accepted, "order.inputs.images", 1)
+      })
+    )
+
+    it.effect("compares two models by one prompt, which is forgotten at the sign-out", () =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const who = yield* gateway.customer("100")
+        const page = yield* opened(who, "?model=film-1")
+        yield* steps(async () => {
+          await prompt(page, "a paper boat")
+          await press(page, "Compare")
+          await choose(page, "Compare with", "clip-1")
+          await page
+            .getByRole("group", { name: "Price of film-1" })
+            .getByText("4.968")
+            .first()
+            .waitFor()
+          await page
+            .getByRole("group", { name: "Price of clip-1" })
+            .getByText("3 CNY")
+            .first()
+            .waitFor()
+          await press(page, "Generate video")
+          for (const model of ["film-1", "clip-1"]) {
+            const result = page.getByRole("region", { name: `Result of ${model}` })
+            await result.getByRole("heading", { name: "Succeeded" }).waitFor()
+            await result.locator("video").waitFor()
+          }
+          await page.reload()
+          const second = page.getByRole("region", { name: "Result of clip-1" })
+          await second.getByRole("heading", { name: "Succeeded" }).waitFor()
+          await press(page, "Stop comparing")
+          await page.getByRole("region", { name: "Recent orders" }).waitFor()
+          await page.getByLabel("Prompt").waitFor()
+          const stored = () => page.evaluate(() => Object.values(sessionStorage).join())
+          assert.include(await stored(), "a paper boat")
+          await press(page, "Signed in")
+          await page.getByRole("menuitem", { name: "Sign out" }).click()
+          await page.getByLabel("Prompt").waitFor({ state: "detached" })
+          assert.notInclude(await stored(), "a paper boat")
+        })
+        const charged = (yield* charges(who)).map(({ model }) => model)
+        assert.sameMembers(charged, ["film-1", "clip-1"])
       })
     )
 
@@ -270,10 +368,10 @@ inBrowser(
           await page.getByRole("textbox", { name: "Message 1" }).fill(markup)
           await press(page, "Send")
           await page.getByRole("alert").getByText(markup).waitFor()
+          await page.getByRole("button", { name: "Code", exact: true }).click()
           await page.getByLabel("Code for curl").getByText(markup).waitFor()
 
-          await page.getByRole("combobox", { name: "Model" }).fill("film-1")
-          await page.getByRole("option", { name: "film-1" }).click()
+          await choose(page, "Model", "film-1")
           await prompt(page, `${markup} sim:fail`)
           await press(page, "Generate video")
           await page.getByText("nothing was charged").waitFor()

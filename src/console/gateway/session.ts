@@ -16,7 +16,30 @@ const decode = Schema.decodeUnknownOption(Schema.fromJsonString(Session))
 export const readSession = (): Session =>
   Option.getOrElse(decode(sessionStorage.getItem(STORAGE_KEY)), () => emptySession)
 
+/** A text of the tab that belongs to its API key. */
+const storedText = (key: string) => ({
+  read: () => sessionStorage.getItem(key),
+  write: (text: string) => {
+    try {
+      sessionStorage.setItem(key, text)
+    } catch {
+      // A text that exceeds the browser's quota is lost with the next reload.
+    }
+  },
+  clear: () => sessionStorage.removeItem(key)
+})
+
+export const playgroundDraft = storedText("media-gateway-playground")
+/** The first words of the prompts of this tab's orders. */
+export const playgroundTitles = storedText("media-gateway-playground-titles")
+
 export const storeSession = (session: Session): void => {
+  const { apiKey } = readSession()
+  if (apiKey !== null && apiKey !== session.apiKey) {
+    // The next person at this tab does not see what the last one wrote.
+    playgroundDraft.clear()
+    playgroundTitles.clear()
+  }
   sessionStorage.setItem(STORAGE_KEY, JSON.stringify(session))
 }
 

@@ -1,232 +1,203 @@
 /**
  * The playground, where anybody with a key can try the models: writes, quotes and places an order,
- * follows it and shows the result.
+ * of one model or of two that are compared, follows it and shows the result.
  */
-import { Alert, Button, Card, Grid, Stack, Text, Title } from "@mantine/core"
-import { IconPlayerPlay } from "@tabler/icons-react"
-import { useMemo, useRef, useState } from "react"
+import { Button, Card, Grid, Skeleton, Stack, Text, Title } from "@mantine/core"
+import { useDisclosure } from "@mantine/hooks"
+import { IconCode } from "@tabler/icons-react"
+import { lazy, Suspense, useMemo } from "react"
 import { useTranslation } from "react-i18next"
-import { useSearchParams } from "wouter"
 import type { ModelEntry } from "../../../features/catalog/ModelsApi.ts"
-import { failureOf } from "../../gateway/failures.ts"
 import { useApiQuery } from "../../gateway/hooks.tsx"
 import { QueryView } from "../../parts/QueryView.tsx"
-import { CodeCard } from "./code/CodeCard.tsx"
-import {
-  adaptDraft,
-  type Draft,
-  emptyDraft,
-  generateId,
-  kindOfModel,
-  newMessage,
-  orderOf
-} from "./form/draft.ts"
-import { type Field, formFaultsOf } from "./form/faults.ts"
-import { ModelChoice } from "./form/ModelChoice.tsx"
+import { adaptDraft, type Draft, kindOfModel, newMessage } from "./form/draft.ts"
 import { OrderForm } from "./form/OrderForm.tsx"
-import { QuoteCard, useQuote } from "./form/QuoteCard.tsx"
-import { RefusalNote } from "./form/RefusalNote.tsx"
-import { TaskResult } from "./result/TaskResult.tsx"
-import { TextResult } from "./result/TextResult.tsx"
-import { usePlaceOrder } from "./result/usePlaceOrder.ts"
+import { storedModel, useStoredDraft } from "./form/storedDraft.ts"
+import { useAddress } from "./useAddress.ts"
+import { type Lane, useLane } from "./useLane.ts"
 
-const TASK = /^(?:vt|im)_[0-9a-f-]{36}$/
+// What is shown after an order is no part of what the first page loads.
+const TextResult = lazy(async () => ({
+  default: (await import("./result/TextResult.tsx")).TextResult
+}))
+const TaskResult = lazy(async () => ({
+  default: (await import("./result/TaskResult.tsx")).TaskResult
+}))
+const OrderHistory = lazy(async () => ({
+  default: (await import("./history/OrderHistory.tsx")).OrderHistory
+}))
+const CodeCard = lazy(async () => ({ default: (await import("./code/CodeCard.tsx")).CodeCard }))
 
-/** The selected model and the followed order, both stored in the address. */
-const useAddress = () => {
-  const [search, setSearch] = useSearchParams()
-  const task = search.get("task")
-  const usual = Number(search.get("usual") ?? Number.NaN)
-  const update = (entries: Readonly<Record<string, string | null>>, replace: boolean) =>
-    setSearch(
-      (previous) => {
-        const nextModel = new URLSearchParams(previous)
-        for (const [name, value] of Object.entries(entries)) {
-          if (value === null) nextModel.delete(name)
-          else nextModel.set(name, value)
-        }
-        return nextModel
-      },
-      { replace }
+const HEIGHT = 120
+
+interface ResultProps {
+  readonly lane: Lane
+  readonly onReply: (text: string) => void
+}
+
+const Result = ({ lane, onReply }: ResultProps) => {
+  const { t } = useTranslation("playground")
+  const { answer, task, usual, stop } = lane
+  if (answer === null && task === null) {
+    return (
+      <Card withBorder>
+        <Text c="dimmed">{t("nothingYet")}</Text>
+      </Card>
     )
-  return {
-    model: search.get("model"),
-    task: task !== null && TASK.test(task) ? task : null,
-    usual: Number.isFinite(usual) ? usual : null,
-    put: update
   }
+  return (
+    <Suspense fallback={<Skeleton height={HEIGHT} />}>
+      {answer !== null ? (
+        <TextResult answer={answer} onStop={stop} onReply={onReply} />
+      ) : task === null ? null : (
+        <TaskResult key={task} id={task} usual={usual} />
+      )}
+    </Suspense>
+  )
+}
+
+const Code = ({ lane: { order } }: { readonly lane: Lane }) => {
+  const { t } = useTranslation("playground")
+  const [isOpen, { toggle }] = useDisclosure(false)
+  if (order === null) return null
+  return (
+    <Stack gap="xs">
+      <Button
+        variant="subtle"
+        size="compact-sm"
+        style={{ alignSelf: "flex-start" }}
+        leftSection={<IconCode size={16} />}
+        aria-expanded={isOpen}
+        onClick={toggle}
+      >
+        {t("code")}
+      </Button>
+      {isOpen ? (
+        <Suspense fallback={<Skeleton height={HEIGHT} />}>
+          <CodeCard order={order} />
+        </Suspense>
+      ) : null}
+    </Stack>
+  )
 }
 
 interface Props {
   readonly models: ReadonlyArray<ModelEntry>
-  readonly first: ModelEntry
+  readonly model: ModelEntry
+  readonly address: ReturnType<typeof useAddress>
 }
 
-const TaskView = ({
-  task,
-  usual
-}: {
-  readonly task: string | null
-  readonly usual: number | null
-}) => {
+const Playground = ({ models, model, address }: Props) => {
   const { t } = useTranslation("playground")
-  return task === null ? (
-    <Card withBorder>
-      <Text c="dimmed">{t("nothingYet")}</Text>
-    </Card>
-  ) : (
-    <TaskResult key={task} id={task} usual={usual} />
-  )
-}
-
-const isUnreachable = (error: unknown): boolean =>
-  error !== null && failureOf(error).code === "unreachable"
-
-/**
- * The message of a field's fault where there are several faults. A single fault is explained below
- * the form.
- */
-const fieldError = (field: Field, faults: ReturnType<typeof formFaultsOf>): string | boolean => {
-  const fault = faults.find((candidate) => candidate.field === field)
-  return faults.length > 1 && fault !== undefined ? fault.message : fault !== undefined
-}
-
-const Playground = ({ models, first }: Props) => {
-  const { t } = useTranslation("playground")
-  const address = useAddress()
-  const model = models.find(({ id }) => id === address.model) ?? first
+  const [draft, setDraft] = useStoredDraft(model.id, (stored) => adaptDraft(stored, model))
   const kind = kindOfModel(model)
-  const [draft, setDraft] = useState(() => adaptDraft(emptyDraft(), model))
-  const order = useMemo(
-    () => (kind === null ? null : orderOf(kind, model.id, draft)),
-    [kind, model.id, draft]
+  const other =
+    models.find(
+      (one) => one.id === address.second.model && one.id !== model.id && kindOfModel(one) === kind
+    ) ?? null
+  // The second model gets the options that it supports, and its defaults for the others.
+  const otherDraft = useMemo(
+    () => (other === null ? draft : adaptDraft(draft, other)),
+    [draft, other]
   )
-  const isText = kind === "chat" || kind === "embedding"
-  const quote = useQuote(model.id, order)
-  const usual = quote.query.data
-  const usualSeconds = usual !== undefined && "usual_seconds" in usual ? usual.usual_seconds : null
-  const { placing, answer, stop } = usePlaceOrder((id) =>
-    address.put(
-      { model: model.id, task: id, usual: usualSeconds === null ? null : String(usualSeconds) },
-      false
-    )
-  )
-  const form = useRef<HTMLFormElement>(null)
-  const show = (field: Field) =>
-    form.current?.querySelector<HTMLElement>(`[data-field="${field}"]`)?.focus()
+  const first = useLane("first", model, draft, address)
+  const second = useLane("second", other, otherDraft, address)
+  const lanes = other === null ? [first] : [first, second]
 
   const change = (patch: Partial<Draft>) => {
     setDraft((previous) => ({ ...previous, ...patch }))
-    if (placing.isError) placing.reset()
+    for (const lane of lanes) lane.reset()
   }
   const choose = (id: string) => {
     const nextModel = models.find((candidate) => candidate.id === id)
     if (nextModel === undefined) return
-    address.put({ model: id }, true)
+    if (id === other?.id || kindOfModel(nextModel) !== kind) compare(null)
+    address.put("first", { model: id }, true)
     setDraft((previous) => adaptDraft(previous, nextModel))
-    placing.reset()
+    first.reset()
+  }
+  const compare = (id: string | null) => {
+    address.put("second", { model: id, task: null, usual: null }, true)
+    second.reset()
   }
   const reply = (text: string) => {
     change({ messages: [...draft.messages, newMessage("assistant", text), newMessage("user", "")] })
     // The field of the new message exists only after the next rendering.
-    requestAnimationFrame(() => show("messages"))
-  }
-  const refusal = placing.error ?? quote.query.error
-  const faults = refusal === null ? [] : formFaultsOf(refusal)
-  const submit = () => {
-    if (order === null || placing.isPending) return
-    // The result of a text model can be read only once, so it has no address.
-    if (isText) address.put({ task: null, usual: null }, true)
-    placing.mutate(
-      { order, model: model.id, key: generateId() },
-      {
-        onError: (error) => {
-          const [fault] = formFaultsOf(error)
-          if (fault !== undefined) show(fault.field)
-        }
-      }
+    requestAnimationFrame(() =>
+      document.querySelector<HTMLElement>('[data-field="messages"]')?.focus()
     )
   }
-  const failedOrder = isUnreachable(placing.error) ? placing.variables : undefined
+  const isComparing = other !== null
   return (
     <Grid gap="lg" align="flex-start">
-      <Grid.Col span={{ base: 12, md: 6, xl: 5 }}>
-        <Card withBorder>
-          <form
-            ref={form}
-            noValidate
-            aria-label={t("form")}
-            onSubmit={(event) => {
-              event.preventDefault()
-              submit()
-            }}
-          >
-            <Stack>
-              <ModelChoice models={models} model={model} onChoose={choose} />
-              {order === null ? (
-                <Alert color="gray">{t("notOpen")}</Alert>
-              ) : (
-                <>
-                  <OrderForm
-                    model={model}
-                    draft={draft}
-                    change={change}
-                    errorOf={(field) => fieldError(field, faults)}
-                  />
-                  {refusal === null ? null : (
-                    <RefusalNote
-                      error={refusal}
-                      change={change}
-                      onShow={show}
-                      onRetry={
-                        failedOrder === undefined ? undefined : () => placing.mutate(failedOrder)
-                      }
-                    />
-                  )}
-                  <QuoteCard quote={quote} />
-                  <Button
-                    type="submit"
-                    loading={placing.isPending}
-                    leftSection={<IconPlayerPlay size={16} />}
-                  >
-                    {t(`go.${order.kind}`)}
-                  </Button>
-                </>
-              )}
-            </Stack>
-          </form>
-        </Card>
-      </Grid.Col>
-      <Grid.Col span={{ base: 12, md: 6, xl: 7 }}>
+      <Grid.Col span={isComparing ? 12 : { base: 12, md: 6, xl: 5 }}>
         <Stack>
-          {answer !== null ? (
-            <TextResult answer={answer} onStop={stop} onReply={reply} />
-          ) : (
-            <TaskView task={address.task} usual={address.usual} />
-          )}
-          {order === null ? null : <CodeCard order={order} />}
+          <OrderForm
+            models={models}
+            model={model}
+            draft={draft}
+            change={change}
+            lanes={lanes}
+            onChoose={choose}
+            onCompare={compare}
+          />
+          {isComparing ? null : <Code lane={first} />}
         </Stack>
       </Grid.Col>
+      {isComparing ? (
+        lanes.map((lane) => (
+          <Grid.Col key={lane.name} span={{ base: 12, xs: 6 }}>
+            <Stack component="section" aria-label={t("resultOf", { model: lane.modelId })}>
+              <Text fw={600}>{lane.modelId}</Text>
+              <Result lane={lane} onReply={reply} />
+            </Stack>
+          </Grid.Col>
+        ))
+      ) : (
+        <Grid.Col span={{ base: 12, md: 6, xl: 7 }}>
+          <Stack>
+            <Result lane={first} onReply={reply} />
+            <Suspense>
+              <OrderHistory
+                shown={first.task}
+                onOpen={({ id, model }) => {
+                  first.forget()
+                  address.put("first", { task: id, usual: null }, false)
+                  if (model !== first.modelId) choose(model)
+                }}
+              />
+            </Suspense>
+          </Stack>
+        </Grid.Col>
+      )}
     </Grid>
   )
 }
 
-const PlaygroundPage = () => {
+const ModelsView = ({ models }: { readonly models: ReadonlyArray<ModelEntry> }) => {
   const { t } = useTranslation("playground")
+  const address = useAddress()
+  const offered = models.filter((model) => kindOfModel(model) !== null)
+  const named = address.first.model ?? storedModel()
+  const model =
+    offered.find(
+      ({ id, aliases = [] }) => named !== null && (id === named || aliases.includes(named))
+    ) ?? offered[0]
+  return model === undefined ? (
+    <Text>{t("noModels")}</Text>
+  ) : (
+    <Playground models={offered} model={model} address={address} />
+  )
+}
+
+const PlaygroundPage = () => {
   const { t: shell } = useTranslation()
   const models = useApiQuery(["models"], (gateway) => gateway.models.list({ query: {} }))
   return (
-    <Stack>
+    <Stack gap="sm">
       <Title order={1}>{shell("pages.playground")}</Title>
       <QueryView query={models} lines={8}>
-        {({ data }) => {
-          const first = data.find((model) => kindOfModel(model) !== null) ?? data[0]
-          return first === undefined ? (
-            <Text>{t("noModels")}</Text>
-          ) : (
-            <Playground models={data} first={first} />
-          )
-        }}
+        {({ data }) => <ModelsView models={data} />}
       </QueryView>
     </Stack>
   )

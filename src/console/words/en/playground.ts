@@ -3,9 +3,7 @@ export const playground = {
   model: "Model",
   noModel: "No matching model",
   noModels: "Your key has access to no model.",
-  notOpen: "Models of this modality are not available yet.",
   ownedBy: "by {{owner}}",
-  status: { open: "open", coming_soon: "coming soon", planned: "planned" },
   modalities: {
     chat: "Text",
     vlm: "Vision",
@@ -18,6 +16,7 @@ export const playground = {
     omni: "Omni"
   },
   prices: {
+    open: "Prices",
     title: "Prices of {{model}}",
     what: "Item",
     none: "No price set, so this model cannot be ordered",
@@ -50,6 +49,7 @@ export const playground = {
   maxTokens: "Max tokens",
   streams: "Stream response",
   default: "default",
+  defaultOf: "default {{value}}",
   duration: "Duration",
   durationHint: "{{min}} to {{max}} seconds",
   durationsHint: "{{seconds}} seconds",
@@ -70,7 +70,15 @@ export const playground = {
       prompt_extend: "Rewrite prompt",
       multi_shot: "Multi-shot",
       shot_type: "Shot type",
-      negative_prompt: "Negative prompt"
+      negative_prompt: "Negative prompt",
+      quality: "Quality",
+      background: "Background",
+      output_format: "Format",
+      output_compression: "Compression",
+      moderation: "Moderation",
+      input_fidelity: "Input fidelity",
+      temperature: "Temperature",
+      top_p: "Top P"
     },
     hints: {
       seed: "The same seed gives a similar result",
@@ -79,11 +87,22 @@ export const playground = {
       prompt_extend: "The vendor expands a short prompt",
       multi_shot: "The video may have several shots",
       shot_type: "Only with a rewritten prompt",
-      negative_prompt: "What to keep out of the video"
+      negative_prompt: "What to keep out of the result",
+      quality: "Such as high",
+      background: "What is behind the subject",
+      output_format: "File format",
+      output_compression: "JPEG or WebP, 0 to 100",
+      moderation: "How strictly content is filtered",
+      input_fidelity: "How closely inputs are followed",
+      temperature: "0 to 2, higher is more random",
+      top_p: "0 to 1, nucleus sampling"
     }
   },
   n: "Number of images",
   nHint: "{{min}} to {{max}}",
+  images_one: "{{count}} image",
+  images_other: "{{count}} images",
+  tokens: "up to {{count}} tokens",
   size: "Size",
   sizeHint: "Such as 1024x1024",
   media: "Inputs",
@@ -126,6 +145,9 @@ export const playground = {
   },
   showField: "Go to {{field}}",
   quote: "Price",
+  quoteOf: "Price of {{model}}",
+  priceDetails: "Price details",
+  priceDetailsOf: "Price details of {{model}}",
   quoting: "Calculating the price",
   hold: "Hold",
   exposure: "Up to",
@@ -139,7 +161,8 @@ export const playground = {
     cap: "Left of the monthly cap",
     budget: "Left of the tightest budget"
   },
-  tooLittle: "insufficient",
+  tooLow: "{{name}}: insufficient",
+  roughShort: "Calculated without your files: the hold may be higher.",
   rough:
     "Calculated without your files, because quotes accept no large files: the hold may be higher.",
   go: {
@@ -148,6 +171,11 @@ export const playground = {
     chat: "Send",
     embedding: "Create embeddings"
   },
+  compare: "Compare",
+  compareWith: "Compare with",
+  endCompare: "Stop comparing",
+  resultOf: "Result of {{model}}",
+  history: "Recent orders",
   nothingYet: "Results and receipts appear here.",
   result: "Result",
   states: { processing: "Processing", succeeded: "Succeeded", failed: "Failed" },

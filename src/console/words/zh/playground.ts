@@ -6,9 +6,7 @@ export const playground: Translated<typeof english> = {
   model: "模型",
   noModel: "没有匹配的模型",
   noModels: "此密钥不能使用任何模型。",
-  notOpen: "此类模型尚不能下单。",
   ownedBy: "提供方：{{owner}}",
-  status: { open: "已开放", coming_soon: "即将开放", planned: "计划中" },
   modalities: {
     chat: "文本",
     vlm: "图文理解",
@@ -21,6 +19,7 @@ export const playground: Translated<typeof english> = {
     omni: "全模态"
   },
   prices: {
+    open: "价格",
     title: "{{model}} 的价格",
     what: "计价项",
     none: "尚未设置价格，无法下单。",
@@ -53,6 +52,7 @@ export const playground: Translated<typeof english> = {
   maxTokens: "最大输出 token 数",
   streams: "流式响应",
   default: "默认",
+  defaultOf: "默认 {{value}}",
   duration: "时长",
   durationHint: "{{min}} 至 {{max}} 秒",
   durationsHint: "{{seconds}} 秒",
@@ -73,7 +73,15 @@ export const playground: Translated<typeof english> = {
       prompt_extend: "改写提示词",
       multi_shot: "多镜头",
       shot_type: "镜头类型",
-      negative_prompt: "反向提示词"
+      negative_prompt: "反向提示词",
+      quality: "质量",
+      background: "背景",
+      output_format: "文件格式",
+      output_compression: "压缩质量",
+      moderation: "内容审核",
+      input_fidelity: "参考图还原度",
+      temperature: "温度",
+      top_p: "Top P"
     },
     hints: {
       seed: "尽可能重现同一视频",
@@ -82,11 +90,22 @@ export const playground: Translated<typeof english> = {
       prompt_extend: "由供应商扩写提示词",
       multi_shot: "供应商可切换镜头",
       shot_type: "仅在改写提示词时有效",
-      negative_prompt: "不希望视频中出现的内容"
+      negative_prompt: "不希望出现的内容",
+      quality: "例如 high",
+      background: "主体后面的背景",
+      output_format: "图片文件的格式",
+      output_compression: "JPEG 或 WebP，0 至 100",
+      moderation: "内容过滤的严格程度",
+      input_fidelity: "对参考图的还原程度",
+      temperature: "0 至 2，越高越随机",
+      top_p: "0 至 1，核采样"
     }
   },
   n: "图片数量",
   nHint: "{{min}} 至 {{max}} 张",
+  images_one: "{{count}} 张图片",
+  images_other: "{{count}} 张图片",
+  tokens: "最多 {{count}} token",
   size: "尺寸",
   sizeHint: "按供应商的写法",
   media: "输入素材",
@@ -128,6 +147,9 @@ export const playground: Translated<typeof english> = {
   },
   showField: "前往：{{field}}",
   quote: "价格",
+  quoteOf: "{{model}} 的价格",
+  priceDetails: "价格明细",
+  priceDetailsOf: "{{model}} 的价格明细",
   quoting: "正在询价",
   hold: "预扣",
   exposure: "最高",
@@ -136,7 +158,8 @@ export const playground: Translated<typeof english> = {
     "仅当余额与信用额度足以支付所有未结束订单的最高费用以及新订单的预扣时，预付资金池才会接受新订单。",
   expected: "预计费用",
   left: { pool: "余额", cap: "本月上限剩余", budget: "最紧预算剩余" },
-  tooLittle: "不足",
+  tooLow: "{{name}}不足",
+  roughShort: "询价时未包含您的文件，预扣可能更多。",
   rough: "报价不接受大文件，因此询价时未包含您的文件，实际预扣可能更多。",
   go: {
     video: "生成视频",
@@ -144,6 +167,11 @@ export const playground: Translated<typeof english> = {
     chat: "发送",
     embedding: "生成向量"
   },
+  compare: "对比",
+  compareWith: "对比模型",
+  endCompare: "结束对比",
+  resultOf: "{{model}} 的结果",
+  history: "最近的订单",
   nothingYet: "下单后的结果和收据会显示在这里。",
   result: "结果",
   states: { processing: "进行中", succeeded: "成功", failed: "失败" },

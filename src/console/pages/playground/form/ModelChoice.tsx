@@ -1,193 +1,63 @@
-/**
- * A searchable list of the models by kind, with the capabilities and prices of the selected model.
- */
-import { Group, Select, Stack, Table, Text } from "@mantine/core"
+/** A searchable list of the models by modality, with the prices of the selected one in a popover. */
+import { Anchor, Group, Loader, Popover, Select, Stack, Text } from "@mantine/core"
+import { lazy, type ReactNode, Suspense } from "react"
 import { useTranslation } from "react-i18next"
-import { imageAmounts } from "../../../../domain/image/imagePrices.ts"
-import { formatNano } from "../../../../domain/money/Money.ts"
-import { lineInWords } from "../../../../domain/video/videoPriceTable.ts"
 import type { ModelEntry } from "../../../../features/catalog/ModelsApi.ts"
-import { Amount } from "../../../parts/texts.tsx"
-import { kindOfModel } from "./draft.ts"
 
-const MILLION = 1_000_000n
+const ModelPrices = lazy(async () => ({ default: (await import("./ModelPrices.tsx")).ModelPrices }))
+
 const MAX_LIST = 420
-
-const tableHeads = {
-  second: "prices.perSecond",
-  clip: "prices.perClip",
-  token: "prices.perMillion"
-} as const
-
-interface PriceRow {
-  readonly priceName: string
-  readonly amounts: ReadonlyArray<bigint | undefined>
-}
-
-/** The rows of a price table: one for each tier or resolution. Token prices are per million. */
-const usePrices = ({ prices }: ModelEntry) => {
-  const { t } = useTranslation("playground")
-  if (prices === null) return null
-  const perMillion = (nano: bigint | undefined) => (nano === undefined ? nano : nano * MILLION)
-  const table = (heads: ReadonlyArray<string>, rows: ReadonlyArray<PriceRow>) => ({ heads, rows })
-  switch (prices.kind) {
-    case "token_video":
-      return table(
-        [t("prices.perMillion"), t("prices.withVideo")],
-        Object.entries(prices.per_million_tokens).map(([tier, price]) => ({
-          priceName: tier === "base" ? t("prices.base") : tier,
-          amounts: [perMillion(price?.without_video), perMillion(price?.with_video)]
-        }))
-      )
-    case "second_video":
-      return table(
-        [t("prices.perSecond")],
-        Object.entries(prices.per_second).map(([priceName, nano]) => ({
-          priceName: priceName,
-          amounts: [nano]
-        }))
-      )
-    case "video_table": {
-      const head = t(tableHeads[prices.unit])
-      const rows = prices.lines.map((line) => ({
-        priceName: lineInWords(line),
-        amounts: [prices.unit === "token" ? perMillion(line.price) : line.price]
-      }))
-      const surcharge = prices.reference_surcharge
-      if (surcharge === undefined) return table([head], rows)
-      const priceName = t("prices.beyond", { n: surcharge.beyond })
-      return table(
-        [head, t("prices.perReference")],
-        [...rows, { priceName, amounts: [undefined, surcharge.price] }]
-      )
-    }
-    case "image":
-      return table(
-        [t("prices.perImage")],
-        imageAmounts<bigint>(prices.per_image).map(({ names, amount }) => ({
-          priceName: names.length === 0 ? t("prices.image") : names.join(" · "),
-          amounts: [amount]
-        }))
-      )
-    case "image_tokens":
-      return table(
-        [t("prices.perMillion")],
-        [
-          { priceName: t("prices.input"), amounts: [perMillion(prices.per_million_text_input)] },
-          {
-            priceName: t("prices.imageInput"),
-            amounts: [perMillion(prices.per_million_image_input)]
-          },
-          { priceName: t("prices.cached"), amounts: [perMillion(prices.per_million_cached_input)] },
-          { priceName: t("prices.output"), amounts: [perMillion(prices.per_million_image_output)] }
-        ].filter(({ amounts: [amount] }) => amount !== undefined)
-      )
-    case "tokens":
-      return table(
-        [t("prices.perMillion")],
-        [
-          { priceName: t("prices.input"), amounts: [perMillion(prices.per_million_input)] },
-          { priceName: t("prices.output"), amounts: [perMillion(prices.per_million_output)] },
-          { priceName: t("prices.cached"), amounts: [perMillion(prices.per_million_cached_input)] },
-          {
-            priceName: t("prices.audioInput"),
-            amounts: [perMillion(prices.per_million_audio_input)]
-          },
-          {
-            priceName: t("prices.audioOutput"),
-            amounts: [perMillion(prices.per_million_audio_output)]
-          }
-        ].filter(({ amounts: [amount] }) => amount !== undefined)
-      )
-  }
-}
-
-const Prices = ({ model }: { readonly model: ModelEntry }) => {
-  const { t } = useTranslation("playground")
-  const { t: shell } = useTranslation()
-  const table = usePrices(model)
-  if (table === null) {
-    return (
-      <Text size="sm" c="dimmed">
-        {t("prices.none")}
-      </Text>
-    )
-  }
-  return (
-    <Table aria-label={t("prices.title", { model: model.id })} verticalSpacing={4} fz="sm">
-      <Table.Thead>
-        <Table.Tr>
-          <Table.Th scope="col">{t("prices.what")}</Table.Th>
-          {table.heads.map((head) => (
-            <Table.Th key={head} scope="col" ta="right">
-              {head}
-            </Table.Th>
-          ))}
-        </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody>
-        {table.rows.map(({ priceName, amounts }) => (
-          <Table.Tr key={priceName}>
-            <Table.Td>{priceName}</Table.Td>
-            {table.heads.map((head, index) => {
-              const nano = amounts[index]
-              return (
-                <Table.Td key={head} ta="right">
-                  {nano === undefined ? (
-                    shell("none")
-                  ) : (
-                    <Amount value={formatNano(nano)} currency={model.currency} />
-                  )}
-                </Table.Td>
-              )
-            })}
-          </Table.Tr>
-        ))}
-      </Table.Tbody>
-    </Table>
-  )
-}
+const MAX_WIDTH = 420
 
 interface Props {
+  readonly label: string
   readonly models: ReadonlyArray<ModelEntry>
   readonly model: ModelEntry
   readonly onChoose: (id: string) => void
+  /** Further actions below the field. */
+  readonly children?: ReactNode
 }
 
-export const ModelChoice = ({ models, model, onChoose }: Props) => {
+export const ModelChoice = ({ label, models, model, onChoose, children }: Props) => {
   const { t } = useTranslation("playground")
   const modalities = [...new Set(models.map(({ modality }) => modality))]
-  const labelOf = ({ id, status }: ModelEntry) =>
-    status === "open" ? id : `${id} · ${t(`status.${status}`)}`
   return (
-    <Stack gap="sm">
+    <Stack gap={4} flex={1} miw={200}>
       <Select
-        label={t("model")}
+        label={label}
         searchable
         allowDeselect={false}
         maxDropdownHeight={MAX_LIST}
         nothingFoundMessage={t("noModel")}
         data={modalities.map((modality) => ({
           group: t(`modalities.${modality}`),
-          items: models
-            .filter((one) => one.modality === modality)
-            .map((one) => ({
-              value: one.id,
-              label: labelOf(one),
-              disabled: kindOfModel(one) === null
-            }))
+          items: models.filter((one) => one.modality === modality).map(({ id }) => id)
         }))}
         value={model.id}
         onChange={(id) => {
           if (id !== null) onChoose(id)
         }}
       />
-      <Group gap="xs">
+      <Group gap="sm" justify="space-between">
         <Text size="sm" c="dimmed">
           {t(`modalities.${model.modality}`)} · {t("ownedBy", { owner: model.owned_by })}
         </Text>
+        <Group gap="sm">
+          <Popover position="bottom-end" shadow="md" withinPortal>
+            <Popover.Target>
+              <Anchor component="button" type="button" size="sm">
+                {t("prices.open")}
+              </Anchor>
+            </Popover.Target>
+            <Popover.Dropdown maw={MAX_WIDTH}>
+              <Suspense fallback={<Loader size="sm" />}>
+                <ModelPrices model={model} />
+              </Suspense>
+            </Popover.Dropdown>
+          </Popover>
+          {children}
+        </Group>
       </Group>
-      <Prices model={model} />
     </Stack>
   )
 }

@@ -1,215 +1,153 @@
-/** The fields of an order, which depend on the kind of its model. */
-import {
-  Autocomplete,
-  Group,
-  Input,
-  NumberInput,
-  SegmentedControl,
-  Select,
-  SimpleGrid,
-  Stack,
-  Switch,
-  Textarea
-} from "@mantine/core"
-import { useId } from "react"
+/** The form of an order: the text first, then the models with the prices, and the options. */
+import { Anchor, Button, Card, Group, Kbd, Stack, Text } from "@mantine/core"
+import { IconPlayerPlay } from "@tabler/icons-react"
+import { useRef, useState } from "react"
 import { useTranslation } from "react-i18next"
-import { Ratio } from "../../../../domain/video/sizes.ts"
-import { kindOfModel, mediumUsesOf, soundsOf } from "./draft.ts"
-import { type FormProps, fieldAttribute } from "./faults.ts"
-import { MediaRows } from "./MediaRows.tsx"
-import { MessageRows } from "./MessageRows.tsx"
-import { NoteRows } from "./NoteRows.tsx"
-import { ParameterFields } from "./ParameterFields.tsx"
+import type { ModelEntry } from "../../../../features/catalog/ModelsApi.ts"
+import type { Lane } from "../useLane.ts"
+import { AdvancedPart } from "./AdvancedPart.tsx"
+import { type Draft, kindOfModel } from "./draft.ts"
+import { type Field, formFaultsOf, isFolded } from "./faults.ts"
+import { ModelChoice } from "./ModelChoice.tsx"
+import { PromptFields } from "./PromptFields.tsx"
+import { QuoteLine } from "./QuoteLine.tsx"
+import { RefusalNote } from "./RefusalNote.tsx"
 
 /**
- * The maximum length that the gateway accepts. Vendors may accept less, and report that themselves.
+ * The message of a field's fault where there are several faults. A single fault is explained below
+ * the form.
  */
-const MAX_PROMPT = 100_000
-const sizes = ["1024x1024", "1536x1024", "1024x1536", "512x512", "256x256"]
-
-const Prompt = ({ model, draft, change, errorOf }: FormProps) => {
-  const { t } = useTranslation("playground")
-  const isEmbedding = model.modality === "embedding"
-  return (
-    <Textarea
-      label={isEmbedding ? t("texts") : t("prompt")}
-      {...(isEmbedding ? { description: t("textsHint") } : {})}
-      placeholder={t("promptExample")}
-      autosize
-      minRows={3}
-      maxRows={12}
-      maxLength={model.max_prompt ?? MAX_PROMPT}
-      value={draft.prompt}
-      error={errorOf("prompt")}
-      onChange={(event) => change({ prompt: event.currentTarget.value })}
-      {...fieldAttribute("prompt")}
-    />
-  )
+const fieldError = (field: Field, faults: ReturnType<typeof formFaultsOf>): string | boolean => {
+  const fault = faults.find((candidate) => candidate.field === field)
+  return faults.length > 1 && fault !== undefined ? fault.message : fault !== undefined
 }
 
-const Duration = ({ model, draft, change, errorOf }: FormProps) => {
+interface Props {
+  readonly models: ReadonlyArray<ModelEntry>
+  readonly model: ModelEntry
+  readonly draft: Draft
+  readonly change: (patch: Partial<Draft>) => void
+  /** The lanes of the order: one, or two that are compared. */
+  readonly lanes: ReadonlyArray<Lane>
+  readonly onChoose: (id: string) => void
+  /** Selects the model to compare with; null ends the comparison. */
+  readonly onCompare: (id: string | null) => void
+}
+
+export const OrderForm = ({ models, model, draft, change, lanes, onChoose, onCompare }: Props) => {
   const { t } = useTranslation("playground")
-  const { durations } = model
-  const isSmart = draft.duration === -1
-  const hintOf = ({ only, ...bounds }: NonNullable<typeof durations>) =>
-    only === undefined
-      ? t("durationHint", bounds)
-      : t("durationsHint", { seconds: only.join(", ") })
+  const form = useRef<HTMLFormElement>(null)
+  const [isAdvanced, setIsAdvanced] = useState(false)
+  const [focus, setFocus] = useState<{ readonly field: Field } | null>(null)
+  const [first, second] = lanes
+  const kind = kindOfModel(model)
+  const others = models.filter((one) => one.id !== model.id && kindOfModel(one) === kind)
+  const isComparing = second !== undefined
+  const show = (field: Field) => {
+    if (isFolded(field)) setIsAdvanced(true)
+    setFocus({ field })
+    form.current?.querySelector<HTMLElement>(`[data-field="${field}"]`)?.focus()
+  }
+  const faults = first === undefined || first.refusal === null ? [] : formFaultsOf(first.refusal)
+  const fields = {
+    model,
+    draft,
+    change,
+    errorOf: (field: Field) => fieldError(field, faults)
+  }
   return (
-    <Stack gap={6}>
-      <NumberInput
-        label={t("duration")}
-        description={durations && hintOf(durations)}
-        // The typed value is not clamped: the gateway's error names the nearest valid value.
-        clampBehavior="none"
-        allowDecimal={false}
-        suffix=" s"
-        step={1}
-        {...(durations === undefined ? {} : { min: durations.smart ? -1 : 0 })}
-        disabled={isSmart}
-        value={isSmart ? "" : draft.duration}
-        placeholder={isSmart ? t("smart") : t("default")}
-        error={errorOf("duration")}
-        onChange={(duration) => change({ duration })}
-        {...fieldAttribute("duration")}
-      />
-      {durations?.smart ? (
-        <Switch
-          size="sm"
-          label={t("smart")}
-          checked={isSmart}
-          onChange={(event) =>
-            change({ duration: event.currentTarget.checked ? -1 : durations.default })
+    <Card withBorder>
+      <form
+        ref={form}
+        noValidate
+        aria-label={t("form")}
+        onKeyDown={(event) => {
+          if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+            event.preventDefault()
+            event.currentTarget.requestSubmit()
           }
-        />
-      ) : null}
-    </Stack>
-  )
-}
-
-const Sound = ({ model, draft, change }: FormProps) => {
-  const { t } = useTranslation("playground")
-  const name = useId()
-  return (
-    <Stack gap={4}>
-      <Input.Label labelElement="div" id={name}>
-        {t("sound")}
-      </Input.Label>
-      <SegmentedControl
-        aria-labelledby={name}
-        value={draft.sound}
-        onChange={(sound) => change({ sound })}
-        data={soundsOf(model).map((sound) => ({ value: sound, label: t(`sounds.${sound}`) }))}
-      />
-    </Stack>
-  )
-}
-
-const VideoFields = (props: FormProps) => {
-  const { t } = useTranslation("playground")
-  const { model, draft, change, errorOf } = props
-  const { resolutions = [] } = model
-  return (
-    <>
-      <SimpleGrid cols={{ base: 1, xs: 3 }} spacing="sm">
-        <Duration {...props} />
-        <Select
-          label={t("resolution")}
-          description={resolutions.length === 0 ? t("anyResolution") : t("resolutionHint")}
-          data={[...resolutions]}
-          disabled={resolutions.length === 0}
-          allowDeselect={false}
-          value={draft.resolution}
-          error={errorOf("resolution")}
-          onChange={(resolution) => change({ resolution })}
-          {...fieldAttribute("resolution")}
-        />
-        <Autocomplete
-          label={t("ratio")}
-          description={t("ratioHint")}
-          placeholder={t("default")}
-          data={[...(model.ratios ?? Ratio.literals)]}
-          value={draft.ratio}
-          error={errorOf("ratio")}
-          onChange={(ratio) => change({ ratio })}
-          {...fieldAttribute("ratio")}
-        />
-      </SimpleGrid>
-      <Sound {...props} />
-      <ParameterFields {...props} />
-    </>
-  )
-}
-
-const ImageFields = ({ model, draft, change, errorOf }: FormProps) => {
-  const { t } = useTranslation("playground")
-  const { images } = model
-  return (
-    <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
-      <NumberInput
-        label={t("n")}
-        description={images && t("nHint", { ...images })}
-        clampBehavior="none"
-        allowDecimal={false}
-        allowNegative={false}
-        placeholder={t("default")}
-        value={draft.n}
-        error={errorOf("n")}
-        onChange={(n) => change({ n })}
-        {...fieldAttribute("n")}
-      />
-      <Autocomplete
-        label={t("size")}
-        description={t("sizeHint")}
-        placeholder={t("default")}
-        data={sizes}
-        value={draft.size}
-        error={errorOf("size")}
-        onChange={(size) => change({ size })}
-        {...fieldAttribute("size")}
-      />
-    </SimpleGrid>
-  )
-}
-
-const ChatFields = (props: FormProps) => {
-  const { t } = useTranslation("playground")
-  const { draft, change, errorOf } = props
-  return (
-    <>
-      <MessageRows {...props} />
-      <Group align="flex-end" gap="lg">
-        <NumberInput
-          label={t("maxTokens")}
-          clampBehavior="none"
-          allowDecimal={false}
-          allowNegative={false}
-          placeholder={t("default")}
-          value={draft.maxTokens}
-          error={errorOf("max_tokens")}
-          onChange={(maxTokens) => change({ maxTokens })}
-          {...fieldAttribute("max_tokens")}
-        />
-        <Switch
-          pb={8}
-          label={t("streams")}
-          checked={draft.streams}
-          onChange={(event) => change({ streams: event.currentTarget.checked })}
-        />
-      </Group>
-    </>
-  )
-}
-
-export const OrderForm = (props: FormProps) => {
-  const kind = kindOfModel(props.model)
-  return (
-    <Stack>
-      {kind === "chat" ? <ChatFields {...props} /> : <Prompt {...props} />}
-      {kind === "video" ? <VideoFields {...props} /> : null}
-      {kind === "image" ? <ImageFields {...props} /> : null}
-      {mediumUsesOf(props.model).length === 0 ? null : <MediaRows {...props} />}
-      <NoteRows {...props} />
-    </Stack>
+        }}
+        onSubmit={(event) => {
+          event.preventDefault()
+          for (const lane of lanes) lane.submit(show)
+        }}
+      >
+        <Stack gap="sm">
+          <PromptFields {...fields} />
+          <Group align="flex-start" gap="md">
+            <ModelChoice label={t("model")} models={models} model={model} onChoose={onChoose}>
+              {isComparing || others.length === 0 ? null : (
+                <Anchor
+                  component="button"
+                  type="button"
+                  size="sm"
+                  onClick={() => onCompare(others[0]?.id ?? null)}
+                >
+                  {t("compare")}
+                </Anchor>
+              )}
+            </ModelChoice>
+            {second === undefined ? null : (
+              <ModelChoice
+                label={t("compareWith")}
+                models={others}
+                model={others.find(({ id }) => id === second.modelId) ?? model}
+                onChoose={onCompare}
+              >
+                <Anchor component="button" type="button" size="sm" onClick={() => onCompare(null)}>
+                  {t("endCompare")}
+                </Anchor>
+              </ModelChoice>
+            )}
+          </Group>
+          {lanes.map((lane) =>
+            lane.refusal === null ? null : (
+              <Stack key={lane.name} gap={4}>
+                {isComparing ? (
+                  <Text size="sm" fw={600}>
+                    {lane.modelId}
+                  </Text>
+                ) : null}
+                <RefusalNote
+                  error={lane.refusal}
+                  change={change}
+                  onShow={show}
+                  onRetry={lane.retry}
+                />
+              </Stack>
+            )
+          )}
+          <Group justify="space-between" gap="sm" wrap={isComparing ? "wrap" : "nowrap"}>
+            <Button
+              flex="none"
+              type="submit"
+              loading={lanes.some(({ isPlacing }) => isPlacing)}
+              leftSection={<IconPlayerPlay size={16} />}
+              rightSection={
+                <Kbd size="xs" visibleFrom="sm" aria-hidden>
+                  Ctrl ↵
+                </Kbd>
+              }
+              aria-keyshortcuts="Control+Enter"
+            >
+              {kind === null ? null : t(`go.${kind}`)}
+            </Button>
+            {lanes.map((lane) => (
+              <QuoteLine
+                key={lane.name}
+                quote={lane.quote}
+                model={isComparing ? lane.modelId : undefined}
+              />
+            ))}
+          </Group>
+          <AdvancedPart
+            {...fields}
+            isOpen={isAdvanced}
+            onToggle={() => setIsAdvanced(!isAdvanced)}
+            focus={focus}
+          />
+        </Stack>
+      </form>
+    </Card>
   )
 }

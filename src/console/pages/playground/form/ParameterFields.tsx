@@ -1,7 +1,8 @@
-/** The model's vendor-specific parameters. A field that is not set is left to the vendor. */
+/** The model's further parameters. A field that is not set is left to the vendor. */
 import { Input, NumberInput, Select, SimpleGrid, Stack, Switch, TextInput } from "@mantine/core"
 import { useTranslation } from "react-i18next"
 import type { VendorParameter } from "../../../../domain/catalog/vendorParameters.ts"
+import { parametersOf } from "./draft.ts"
 import { type FormProps, fieldAttribute } from "./faults.ts"
 
 /**
@@ -10,7 +11,9 @@ import { type FormProps, fieldAttribute } from "./faults.ts"
  */
 const translatedNames = [
   ...(["seed", "watermark", "camera_fixed", "prompt_extend"] as const),
-  ...(["multi_shot", "shot_type", "negative_prompt"] as const)
+  ...(["multi_shot", "shot_type", "negative_prompt"] as const),
+  ...(["quality", "background", "output_format", "output_compression"] as const),
+  ...(["moderation", "input_fidelity", "temperature", "top_p"] as const)
 ]
 const isWorded = (name: string): name is (typeof translatedNames)[number] =>
   translatedNames.some((translatedName) => translatedName === name)
@@ -82,7 +85,7 @@ const ParameterField = ({ label, hint, parameter, value, setValue }: FieldProps)
 
 export const ParameterFields = ({ model, draft, change, errorOf }: FormProps) => {
   const { t } = useTranslation("playground")
-  const fields = Object.entries(model.parameters ?? {})
+  const fields = Object.entries(parametersOf(model))
   if (fields.length === 0) return null
   const error = errorOf("parameters")
   const setValue = (name: string, value: Value | undefined) => {
@@ -92,8 +95,13 @@ export const ParameterFields = ({ model, draft, change, errorOf }: FormProps) =>
     })
   }
   return (
-    <Stack gap={6} {...fieldAttribute("parameters")}>
-      <Input.Label labelElement="div">{t("parameters.title")}</Input.Label>
+    <Stack
+      gap={6}
+      role="group"
+      aria-label={t("parameters.title")}
+      tabIndex={-1}
+      {...fieldAttribute("parameters")}
+    >
       <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
         {fields.map(([name, parameter]) => (
           <ParameterField

@@ -1,4 +1,6 @@
 /** The state of the form, and the order that it describes. */
+import { Schema } from "effect"
+import type { VendorParameters } from "../../../../domain/catalog/vendorParameters.ts"
 import type { ModelEntry } from "../../../../features/catalog/ModelsApi.ts"
 
 const mediumUses = [
@@ -11,50 +13,54 @@ const mediumUses = [
 ] as const
 export type MediumUse = (typeof mediumUses)[number]
 
-export interface Medium {
-  readonly id: string
-  readonly use: MediumUse
+const Medium = Schema.Struct({
+  id: Schema.String,
+  use: Schema.Literals(mediumUses),
   /** An address, or a file as a `data:` URL. */
-  readonly url: string
+  url: Schema.String,
   /** The name and size of a file that the reader added; null for an address. */
-  readonly file: { readonly name: string; readonly bytes: number } | null
-}
+  file: Schema.NullOr(Schema.Struct({ name: Schema.String, bytes: Schema.Finite }))
+})
+export type Medium = typeof Medium.Type
 
 export const roles = ["system", "user", "assistant"] as const
-export interface Message {
-  readonly id: string
-  readonly role: (typeof roles)[number]
-  readonly text: string
-}
+const Message = Schema.Struct({
+  id: Schema.String,
+  role: Schema.Literals(roles),
+  text: Schema.String
+})
+export type Message = typeof Message.Type
 
-export interface Note {
-  readonly id: string
-  readonly name: string
-  readonly text: string
-}
+const Note = Schema.Struct({ id: Schema.String, name: Schema.String, text: Schema.String })
+export type Note = typeof Note.Type
 
 const sounds = ["unsaid", "yes", "no"] as const
+const NumberOrText = Schema.Union([Schema.Finite, Schema.String])
 
 /**
  * The state of the form. Numbers are kept as they were typed, because the gateway reports their
  * faults.
  */
-export interface Draft {
-  readonly prompt: string
-  readonly messages: ReadonlyArray<Message>
-  readonly media: ReadonlyArray<Medium>
-  readonly duration: number | string
-  readonly resolution: string | null
-  readonly ratio: string
-  readonly sound: (typeof sounds)[number]
-  /** The vendor-specific parameters that have a value. */
-  readonly parameters: Readonly<Record<string, boolean | number | string>>
-  readonly n: number | string
-  readonly size: string
-  readonly maxTokens: number | string
-  readonly streams: boolean
-  readonly notes: ReadonlyArray<Note>
-}
+export const Draft = Schema.Struct({
+  prompt: Schema.String,
+  messages: Schema.Array(Message),
+  media: Schema.Array(Medium),
+  duration: NumberOrText,
+  resolution: Schema.NullOr(Schema.String),
+  ratio: Schema.String,
+  sound: Schema.Literals(sounds),
+  /** The further parameters that have a value. */
+  parameters: Schema.Record(
+    Schema.String,
+    Schema.Union([Schema.Boolean, Schema.Finite, Schema.String])
+  ),
+  n: NumberOrText,
+  size: Schema.String,
+  maxTokens: NumberOrText,
+  streams: Schema.Boolean,
+  notes: Schema.Array(Note)
+})
+export type Draft = typeof Draft.Type
 
 export const generateId = (): string => crypto.randomUUID()
 
@@ -91,7 +97,8 @@ export const adaptDraft = (draft: Draft, model: ModelEntry): Draft => {
       (duration >= durations.min && duration <= durations.max)) ||
       (duration === -1 && durations.smart))
   const uses = mediumUsesOf(model)
-  const { parameters = {}, ratios } = model
+  const parameters = parametersOf(model)
+  const { ratios } = model
   return {
     ...draft,
     duration: isOffered ? duration : (durations?.default ?? ""),
@@ -108,9 +115,23 @@ export const adaptDraft = (draft: Draft, model: ModelEntry): Draft => {
   }
 }
 
+/**
+ * Parameters of every text model: vendors describe none, and the gateway sends them on unchanged.
+ */
+const textParameters: VendorParameters = {
+  temperature: { type: "number", minimum: 0, maximum: 2, description: "" },
+  top_p: { type: "number", minimum: 0, maximum: 1, description: "" }
+}
+
+/** The parameters of the model beside those that all models of its modality have. */
+export const parametersOf = (model: ModelEntry): VendorParameters =>
+  kindOfModel(model) === "chat" ? textParameters : (model.parameters ?? {})
+
 /** The roles of media that an order of the model can have. */
-export const mediumUsesOf = ({ modality, limits }: ModelEntry): ReadonlyArray<MediumUse> => {
-  if (modality === "image" || modality === "vlm") return ["image"]
+export const mediumUsesOf = (model: ModelEntry): ReadonlyArray<MediumUse> => {
+  const { modality, limits } = model
+  if (modality === "image") return model.references === null ? [] : ["image"]
+  if (modality === "vlm") return ["image"]
   if (modality !== "video") return []
   const inputs = limits?.inputs
   if (inputs === undefined) return mediumUses
@@ -139,6 +160,9 @@ const numberField = (name: string, input: number | string) =>
 const textField = (name: string, text: string | null) =>
   text === null || text.trim() === "" ? {} : { [name]: text.trim() }
 
+const parameterFields = ({ parameters }: Draft) =>
+  Object.fromEntries(Object.entries(parameters).filter(([, value]) => value !== ""))
+
 const metadataField = (notes: ReadonlyArray<Note>) => {
   const pairs = notes.filter(({ name }) => name !== "").map(({ name, text }) => [name, text])
   return pairs.length === 0 ? {} : { metadata: Object.fromEntries(pairs) }
@@ -163,13 +187,14 @@ const videoBody = (draft: Draft, media: ReadonlyArray<Medium>) => ({
   ...textField("resolution", draft.resolution),
   ...textField("ratio", draft.ratio),
   ...(draft.sound === "unsaid" ? {} : { generate_audio: draft.sound === "yes" }),
-  ...Object.fromEntries(Object.entries(draft.parameters).filter(([, value]) => value !== ""))
+  ...parameterFields(draft)
 })
 
 const imageBody = (draft: Draft, media: ReadonlyArray<Medium>) => ({
   prompt: draft.prompt,
   ...numberField("n", draft.n),
   ...textField("size", draft.size),
+  ...parameterFields(draft),
   ...(media.length === 0 ? {} : { image: media.map(({ url }) => url) })
 })
 
@@ -186,6 +211,7 @@ const chatBody = (draft: Draft, media: ReadonlyArray<Medium>) => ({
           ]
   })),
   ...numberField("max_tokens", draft.maxTokens),
+  ...parameterFields(draft),
   ...(draft.streams ? { stream: true, stream_options: { include_usage: true } } : {})
 })
 
@@ -211,9 +237,9 @@ const bodies = {
 
 const isOrdered = (modality: string): modality is OrderedKind => Object.hasOwn(paths, modality)
 
-/** The kind of order for a model; null for models that cannot be ordered here. */
-export const kindOfModel = ({ modality, status }: ModelEntry): OrderedKind | null => {
-  if (status !== "open") return null
+/** The kind of order for a model; null for models that cannot be ordered. */
+export const kindOfModel = ({ modality, status, prices }: ModelEntry): OrderedKind | null => {
+  if (status !== "open" || prices === null) return null
   if (modality === "vlm") return "chat"
   return isOrdered(modality) ? modality : null
 }

@@ -33,6 +33,10 @@ export interface FormProps {
   readonly errorOf: (field: Field) => string | boolean
 }
 
+/** The fields above the options; all others are folded. */
+const promptFields: ReadonlyArray<Field> = ["prompt", "messages", "media", "model"]
+export const isFolded = (field: Field): boolean => !promptFields.includes(field)
+
 /** An attribute by which the field of an error is found in the page. */
 export const fieldAttribute = (field: Field) => ({ "data-field": field })
 
@@ -49,7 +53,15 @@ const formFields: Readonly<Record<string, Field>> = {
   watermark: "parameters",
   prompt_extend: "parameters",
   multi_shot: "parameters",
-  shot_type: "parameters"
+  shot_type: "parameters",
+  quality: "parameters",
+  background: "parameters",
+  output_format: "parameters",
+  output_compression: "parameters",
+  moderation: "parameters",
+  input_fidelity: "parameters",
+  temperature: "parameters",
+  top_p: "parameters"
 }
 
 const isField = (name: string): name is Field => fields.some((field) => field === name)

@@ -102,6 +102,7 @@ export const usePlaceOrder = (onTask: (id: string) => void) => {
   return {
     placing,
     answer,
-    stop: () => runningRequest.current?.abort()
+    stop: () => runningRequest.current?.abort(),
+    forget: () => setAnswer(null)
   }
 }

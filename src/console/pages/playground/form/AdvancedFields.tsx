@@ -1,0 +1,194 @@
+/** The options of an order, which depend on the kind of its model. */
+import {
+  Autocomplete,
+  Group,
+  Input,
+  NumberInput,
+  SegmentedControl,
+  Select,
+  SimpleGrid,
+  Stack,
+  Switch
+} from "@mantine/core"
+import { useEffect, useId, useRef } from "react"
+import { useTranslation } from "react-i18next"
+import { Ratio } from "../../../../domain/video/sizes.ts"
+import { kindOfModel, soundsOf } from "./draft.ts"
+import { type Field, type FormProps, fieldAttribute } from "./faults.ts"
+import { NoteRows } from "./NoteRows.tsx"
+import { ParameterFields } from "./ParameterFields.tsx"
+
+const sizes = ["1024x1024", "1536x1024", "1024x1536", "512x512", "256x256"]
+
+const Duration = ({ model, draft, change, errorOf }: FormProps) => {
+  const { t } = useTranslation("playground")
+  const { durations } = model
+  const isSmart = draft.duration === -1
+  const hintOf = ({ only, ...bounds }: NonNullable<typeof durations>) =>
+    only === undefined
+      ? t("durationHint", bounds)
+      : t("durationsHint", { seconds: only.join(", ") })
+  return (
+    <Stack gap={6}>
+      <NumberInput
+        label={t("duration")}
+        description={durations && hintOf(durations)}
+        // The typed value is not clamped: the gateway's error names the nearest valid value.
+        clampBehavior="none"
+        allowDecimal={false}
+        suffix=" s"
+        step={1}
+        {...(durations === undefined ? {} : { min: durations.smart ? -1 : 0 })}
+        disabled={isSmart}
+        value={isSmart ? "" : draft.duration}
+        placeholder={isSmart ? t("smart") : t("default")}
+        error={errorOf("duration")}
+        onChange={(duration) => change({ duration })}
+        {...fieldAttribute("duration")}
+      />
+      {durations?.smart ? (
+        <Switch
+          size="sm"
+          label={t("smart")}
+          checked={isSmart}
+          onChange={(event) =>
+            change({ duration: event.currentTarget.checked ? -1 : durations.default })
+          }
+        />
+      ) : null}
+    </Stack>
+  )
+}
+
+const Sound = ({ model, draft, change }: FormProps) => {
+  const { t } = useTranslation("playground")
+  const name = useId()
+  return (
+    <Stack gap={4}>
+      <Input.Label labelElement="div" id={name}>
+        {t("sound")}
+      </Input.Label>
+      <SegmentedControl
+        aria-labelledby={name}
+        value={draft.sound}
+        onChange={(sound) => change({ sound })}
+        data={soundsOf(model).map((sound) => ({ value: sound, label: t(`sounds.${sound}`) }))}
+      />
+    </Stack>
+  )
+}
+
+const VideoFields = (props: FormProps) => {
+  const { t } = useTranslation("playground")
+  const { model, draft, change, errorOf } = props
+  const { resolutions = [] } = model
+  return (
+    <>
+      <SimpleGrid cols={{ base: 1, xs: 3 }} spacing="sm">
+        <Duration {...props} />
+        <Select
+          label={t("resolution")}
+          description={resolutions.length === 0 ? t("anyResolution") : t("resolutionHint")}
+          data={[...resolutions]}
+          disabled={resolutions.length === 0}
+          allowDeselect={false}
+          value={draft.resolution}
+          error={errorOf("resolution")}
+          onChange={(resolution) => change({ resolution })}
+          {...fieldAttribute("resolution")}
+        />
+        <Autocomplete
+          label={t("ratio")}
+          description={t("ratioHint")}
+          placeholder={t("default")}
+          data={[...(model.ratios ?? Ratio.literals)]}
+          value={draft.ratio}
+          error={errorOf("ratio")}
+          onChange={(ratio) => change({ ratio })}
+          {...fieldAttribute("ratio")}
+        />
+      </SimpleGrid>
+      <Sound {...props} />
+    </>
+  )
+}
+
+const ImageFields = ({ model, draft, change, errorOf }: FormProps) => {
+  const { t } = useTranslation("playground")
+  const { images } = model
+  return (
+    <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
+      <NumberInput
+        label={t("n")}
+        description={images && t("nHint", { ...images })}
+        clampBehavior="none"
+        allowDecimal={false}
+        allowNegative={false}
+        placeholder={t("default")}
+        value={draft.n}
+        error={errorOf("n")}
+        onChange={(n) => change({ n })}
+        {...fieldAttribute("n")}
+      />
+      <Autocomplete
+        label={t("size")}
+        description={t("sizeHint")}
+        placeholder={t("default")}
+        data={sizes}
+        value={draft.size}
+        error={errorOf("size")}
+        onChange={(size) => change({ size })}
+        {...fieldAttribute("size")}
+      />
+    </SimpleGrid>
+  )
+}
+
+const ChatFields = ({ model, draft, change, errorOf }: FormProps) => {
+  const { t } = useTranslation("playground")
+  const most = model.limits?.output_tokens
+  return (
+    <Group align="flex-end" gap="lg">
+      <NumberInput
+        label={t("maxTokens")}
+        clampBehavior="none"
+        allowDecimal={false}
+        allowNegative={false}
+        placeholder={most === undefined ? t("default") : t("defaultOf", { value: most })}
+        value={draft.maxTokens}
+        error={errorOf("max_tokens")}
+        onChange={(maxTokens) => change({ maxTokens })}
+        {...fieldAttribute("max_tokens")}
+      />
+      <Switch
+        pb={8}
+        label={t("streams")}
+        checked={draft.streams}
+        onChange={(event) => change({ streams: event.currentTarget.checked })}
+      />
+    </Group>
+  )
+}
+
+interface Props extends FormProps {
+  /** The field that gets the focus; a new object moves it again. */
+  readonly focus: { readonly field: Field } | null
+}
+
+export const AdvancedFields = ({ focus, ...props }: Props) => {
+  const kind = kindOfModel(props.model)
+  const fields = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    if (focus === null) return
+    fields.current?.querySelector<HTMLElement>(`[data-field="${focus.field}"]`)?.focus()
+  }, [focus])
+  return (
+    <Stack ref={fields}>
+      {kind === "video" ? <VideoFields {...props} /> : null}
+      {kind === "image" ? <ImageFields {...props} /> : null}
+      {kind === "chat" ? <ChatFields {...props} /> : null}
+      <ParameterFields {...props} />
+      <NoteRows {...props} />
+    </Stack>
+  )
+}

@@ -1,0 +1,76 @@
+/** A model with the order for it: its price, and the result of the order that was placed last. */
+import { useMemo } from "react"
+import type { ModelEntry } from "../../../features/catalog/ModelsApi.ts"
+import { failureOf } from "../../gateway/failures.ts"
+import { type Draft, generateId, kindOfModel, orderOf } from "./form/draft.ts"
+import { type Field, formFaultsOf } from "./form/faults.ts"
+import { useQuote } from "./form/QuoteLine.tsx"
+import { storeTitle, titleOf } from "./history/titles.ts"
+import { usePlaceOrder } from "./result/usePlaceOrder.ts"
+import type { LaneName, useAddress } from "./useAddress.ts"
+
+const isUnreachable = (error: unknown): boolean =>
+  error !== null && failureOf(error).code === "unreachable"
+
+export const useLane = (
+  name: LaneName,
+  model: ModelEntry | null,
+  draft: Draft,
+  { put, [name]: { task, usual } }: ReturnType<typeof useAddress>
+) => {
+  const order = useMemo(() => {
+    const kind = model === null ? null : kindOfModel(model)
+    return model === null || kind === null ? null : orderOf(kind, model.id, draft)
+  }, [model, draft])
+  const id = model?.id ?? ""
+  const quote = useQuote(id, order)
+  const { data } = quote.query
+  const usualSeconds = data !== undefined && "usual_seconds" in data ? data.usual_seconds : null
+  const { placing, answer, stop, forget } = usePlaceOrder((task) => {
+    storeTitle(task, titleOf(draft))
+    put(
+      name,
+      { model: id, task, usual: usualSeconds === null ? null : String(usualSeconds) },
+      false
+    )
+  })
+  const refusal = order === null ? null : (placing.error ?? quote.query.error)
+  const submit = (onFault: (field: Field) => void) => {
+    if (order === null || placing.isPending) return
+    // The result of a text model can be read only once, so it has no address.
+    if (order.kind === "chat" || order.kind === "embedding")
+      put(name, { task: null, usual: null }, true)
+    placing.mutate(
+      { order, model: id, key: generateId() },
+      {
+        onError: (error) => {
+          const [fault] = formFaultsOf(error)
+          if (fault !== undefined) onFault(fault.field)
+        }
+      }
+    )
+  }
+  const failedOrder = isUnreachable(placing.error) ? placing.variables : undefined
+  return {
+    name,
+    modelId: id,
+    order,
+    quote,
+    answer,
+    stop,
+    /** Forgets the result of a text order, so that another result is shown. */
+    forget,
+    task,
+    usual,
+    refusal,
+    submit,
+    isPlacing: placing.isPending,
+    /** Forgets the error of the last order. */
+    reset: () => {
+      if (placing.isError) placing.reset()
+    },
+    /** Repeats an order that the gateway may not have received; undefined if there is none. */
+    retry: failedOrder === undefined ? undefined : () => placing.mutate(failedOrder)
+  }
+}
+export type Lane = ReturnType<typeof useLane>
