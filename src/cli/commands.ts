@@ -11,15 +11,19 @@ import { rotateCommand } from "./local/keyRotation.ts"
 import { serverCommands } from "./local/servers.ts"
 import { Json } from "./output.ts"
 import { accountCommands } from "./remote/accounts.ts"
+import { budgetCommand } from "./remote/budgets.ts"
 import { catalogCommand } from "./remote/catalog.ts"
 import { channelCommand } from "./remote/channels.ts"
 import { remoteFlags } from "./remote/connection.ts"
 import { moneyCommands } from "./remote/money.ts"
+import { operatorCommand } from "./remote/operators.ts"
+import { orderCommand } from "./remote/orders.ts"
 import { orphanCommand } from "./remote/orphans.ts"
 import { priceListCommand } from "./remote/priceLists.ts"
 import { statementCommand } from "./remote/statements.ts"
 import { taskCommand } from "./remote/tasks.ts"
 import { usageCommand } from "./remote/usage.ts"
+import { webhookCommand } from "./remote/webhooks.ts"
 
 export const commands = Command.make("media-gateway").pipe(
   Command.withDescription(
@@ -36,12 +40,16 @@ export const commands = Command.make("media-gateway").pipe(
         catalogCommand,
         priceListCommand,
         ...accountCommands,
+        operatorCommand,
         ...moneyCommands,
+        budgetCommand,
         channelCommand,
+        orderCommand,
         taskCommand,
         orphanCommand,
         usageCommand,
-        statementCommand
+        statementCommand,
+        webhookCommand
       ]
     },
     {

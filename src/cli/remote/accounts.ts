@@ -35,10 +35,10 @@ export const ofOrganization = Flag.String("organization").pipe(
   Flag.map((organization_id) => ({ organization_id })),
   Flag.withDefault({})
 )
-const idOf = (subject: string) =>
+export const idOf = (subject: string) =>
   Argument.String(subject).pipe(Argument.withDescription(`The ${subject}'s id`))
 export const organization = idOf("organization")
-const newName = Argument.String("name").pipe(Argument.withDescription("For people"))
+export const newName = Argument.String("name").pipe(Argument.withDescription("For people"))
 
 const page = { after, limit }
 const marks = { on: true, off: false, default: null } as const
@@ -250,7 +250,8 @@ const members = Command.make("member").pipe(
   ])
 )
 
-const splitList = (text: string): ReadonlyArray<string> =>
+/** The entries of a list with commas in between. */
+export const splitList = (text: string): ReadonlyArray<string> =>
   text
     .split(",")
     .map((part) => part.trim())

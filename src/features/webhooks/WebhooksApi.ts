@@ -95,7 +95,7 @@ const Attempt = Schema.Struct({
   error: textOrNull("Why no answer came")
 })
 
-const deliveryStates = ["pending", "delivered", "failed"] as const
+export const deliveryStates = ["pending", "delivered", "failed"] as const
 
 export const DeliveryView = Schema.Struct({
   id: text("The `webhook-id` of the message", "msg_0199c8f05b7e7c3a9d2e3f1a2b4c5d6e"),
