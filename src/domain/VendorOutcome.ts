@@ -257,6 +257,70 @@ export const refusalOf = (failure: VendorFailure): Refusal => ({
   status: failure._tag === "VendorUnreachable" ? null : failure.status
 })
 
+/** The reason why an order has no product, as it is stored with the order. */
+export const OrderFailure = Schema.Struct({
+  code: Schema.Literals(["upstream_error", "overloaded"]),
+  /** A `FailureKind`, or the gateway's own reason. */
+  reason: Schema.String,
+  /** The vendor's HTTP status; null if the vendor did not answer. */
+  status: Schema.NullOr(Schema.Int),
+  /** A sentence for the member, without anything about the gateway's account at the vendor. */
+  message: Schema.NullOr(Schema.String),
+  /** The vendor's own message, for operators; null if there is none. */
+  vendorMessage: Schema.NullOr(Schema.String)
+})
+export type OrderFailure = typeof OrderFailure.Type
+
+/** The failure of an order that ended for a reason of the gateway itself. */
+export const ownFailure = (
+  reason: string,
+  message: string,
+  code: OrderFailure["code"] = "upstream_error"
+): OrderFailure => ({ code, reason, status: null, message, vendorMessage: null })
+
+/** The failure of an order whose gateway stopped while the vendor was called. */
+export const gatewayStopped = ownFailure(
+  "gateway_stopped",
+  "The gateway stopped before the vendor's answer was recorded"
+)
+
+/** The beginning of a member's sentence, by what the vendor's refusal means. */
+const refusalIntro = (failure: VendorRefused): string => {
+  switch (failureKind(failure)) {
+    case "model_unknown":
+      return "The vendor does not offer the model"
+    case "rate_limited":
+    case "overloaded":
+      return "The vendor is overloaded"
+    case "timeout":
+      return "The vendor took too long"
+    case "vendor_error":
+      return "The vendor failed"
+    default:
+      return `The vendor refused ${failure.param ?? "the order"}`
+  }
+}
+
+/**
+ * The failure of an order in the form that is stored. `error` is the client's error, which tells
+ * nothing about the gateway's account. `redact` removes the request's texts from a message; null if
+ * it cannot.
+ */
+export const orderFailureOf = (
+  failure: VendorFailure,
+  error: UpstreamError,
+  redact: (message: string) => string | null
+): OrderFailure => {
+  const vendorMessage = redact(failure.message)
+  const isOwnSentence =
+    failure._tag !== "VendorRefused" || accountStatuses.has(failure.effectiveStatus)
+  const detail = redact(error.message)
+  const message = isOwnSentence
+    ? error.message
+    : [refusalIntro(failure), ...(detail === null ? [] : [detail])].join(": ")
+  return { code: error._tag, ...refusalOf(failure), message, vendorMessage }
+}
+
 const keyRefusals: ReadonlySet<unknown> = new Set<KnownRefusal>([
   "credentials_refused",
   "account_empty"

@@ -140,7 +140,7 @@ export interface CurrentMount<Product> {
     /** Records the next mount in the ledger; false when the order is closed. */
     reassign: (
       to: Pick<MountedCall<Product>, "job" | "cost">,
-      refusal: Refusal
+      refusal: Refusal & { readonly message: string }
     ) => Effect.Effect<boolean>
   ) => Effect.Effect<Product, VendorFailure>
 }
@@ -168,7 +168,7 @@ export const makeCurrentMount = <Product>(
           const next = yield* Effect.result(nextTurn())
           if (Result.isFailure(next)) return false
           uncalled = next.success
-          const refusal = refusalOf(failure)
+          const refusal = { ...refusalOf(failure), message: failure.message }
           if (!(yield* reassign(uncalled.mount, refusal))) return false
           const { channelId: channel } = turn.mount.job
           const { reason } = refusal

@@ -11,7 +11,11 @@ import {
   type Doubt,
   doubtOf,
   duplicateJob,
-  upstreamErrorOf
+  type OrderFailure,
+  orderFailureOf,
+  ownFailure,
+  upstreamErrorOf,
+  type VendorFailure
 } from "../domain/VendorOutcome.ts"
 import type { OrderStep } from "../runtime/Failpoints.ts"
 import { Settings } from "../runtime/Settings.ts"
@@ -83,7 +87,8 @@ export const makeOrderEnds = Effect.gen(function* () {
   const release = Effect.fnUntraced(function* (
     open: OpenOrder,
     error: UpstreamError,
-    orphan: Doubt | null
+    orphan: Doubt | null,
+    failure: OrderFailure
   ) {
     const { key, run, terms } = open
     yield* open.reach("refused")
@@ -94,6 +99,7 @@ export const makeOrderEnds = Effect.gen(function* () {
       ...closeOf(open),
       task: terms.task?.rejected(error, run) ?? null,
       orphan,
+      failure,
       forgetKey,
       answer:
         forgetKey || key === null
@@ -107,13 +113,24 @@ export const makeOrderEnds = Effect.gen(function* () {
     return won
   }, inReleaseSpan)
 
-  /** Releases the hold, and only then answers with the failure. */
-  const giveBack = (open: OpenOrder, error: UpstreamError, orphan: Doubt | null) =>
-    Effect.andThen(release(open, error, orphan), Effect.fail(error))
+  /**
+   * Releases the hold, and only then answers with `error`, which is the client's error of the
+   * failure.
+   */
+  const giveBack = (open: OpenOrder, failure: VendorFailure, error: UpstreamError) => {
+    const stored = orderFailureOf(failure, error, (message) => open.terms.redact(message, open.run))
+    return Effect.andThen(release(open, error, doubtOf(failure), stored), Effect.fail(error))
+  }
+
+  /** Releases the hold of an order whose vendor may have started the job. */
+  const releaseAbandoned = (open: OpenOrder, orphan: Doubt) => {
+    const error = abandonedRequestError()
+    return release(open, error, orphan, ownFailure(orphan.reason, error.message))
+  }
 
   /** Releases the hold after a defect of the gateway, when the vendor may have started the job. */
   const abandon = (open: OpenOrder) =>
-    release(open, abandonedRequestError(), { upstreamId: null, reason: "gateway_defect" })
+    releaseAbandoned(open, { upstreamId: null, reason: "gateway_defect" })
 
   /**
    * Handles a job that the vendor has accepted and the database has failed to record. The hold is
@@ -132,7 +149,7 @@ export const makeOrderEnds = Effect.gen(function* () {
       { upstream_id: upstreamId },
       defect
     )
-    if (yield* release(open, abandonedRequestError(), { upstreamId, reason: "not_recorded" })) {
+    if (yield* releaseAbandoned(open, { upstreamId, reason: "not_recorded" })) {
       return yield* abandonedRequestError()
     }
     const { state } = yield* Effect.orDie(tasks.find(terms.caller.organizationId, run.id))
@@ -148,7 +165,7 @@ export const makeOrderEnds = Effect.gen(function* () {
       upstream_id: upstreamId
     })
     const lost = duplicateJob(upstreamId)
-    return yield* giveBack(open, upstreamErrorOf(lost), doubtOf(lost))
+    return yield* giveBack(open, lost, upstreamErrorOf(lost))
   })
 
   /** Records the acceptance, and answers with the task only when the record exists. */

@@ -102,6 +102,11 @@ export interface OrderTerms {
   readonly task: OrderTask | null
   /** The part of a refusal that is stored for repeated requests. */
   readonly storableRefusal: (error: UpstreamError, orphan: Doubt | null) => UpstreamError
+  /**
+   * Removes the texts of the request from a vendor's message, which is then stored with the order;
+   * null if the request contains too much text to search.
+   */
+  readonly redact: (message: string, run: OrderRun) => string | null
 }
 
 interface OrderTask {

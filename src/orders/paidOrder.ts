@@ -11,12 +11,7 @@ import type { UpstreamError } from "../domain/Errors.ts"
 import type { FileAddresses } from "../domain/files/fileReferences.ts"
 import { encodeQuote, exposureOf, type Quote } from "../domain/money/Quote.ts"
 import { type OrderKind, orderPrefixes } from "../domain/orderIds.ts"
-import {
-  doubtOf,
-  isUnreadableAnswer,
-  upstreamErrorOf,
-  type VendorFailure
-} from "../domain/VendorOutcome.ts"
+import { isUnreadableAnswer, upstreamErrorOf, type VendorFailure } from "../domain/VendorOutcome.ts"
 import { renameModelInError } from "../redaction/modelNames.ts"
 import { Failpoints } from "../runtime/Failpoints.ts"
 import { withSpan } from "../runtime/spans.ts"
@@ -116,7 +111,13 @@ export const makePaidOrders = Effect.gen(function* () {
     ({ job, cost }, refusal) => {
       const { organizationId } = open.terms.caller
       return ledger
-        .reassign({ organizationId, holdId: open.run.id, job, cost: encodeCost(cost), refusal })
+        .reassign({
+          organizationId,
+          holdId: open.run.id,
+          job,
+          cost: encodeCost(cost),
+          refusal: { ...refusal, message: open.terms.redact(refusal.message, open.run) }
+        })
         .pipe(
           Effect.tap(() => open.reach("reassigned")),
           Effect.catchDefect((defect) =>
@@ -190,9 +191,7 @@ export const makePaidOrders = Effect.gen(function* () {
         const unread = isUnreadableAnswer(failure) ? order.chargeUnread(failure, open.run.id) : null
         if (unread !== null) return Effect.andThen(open.reach("made"), ends.finish(open, unread))
         const error = withClientModel(open, upstreamErrorOf(failure))
-        return Effect.tapDefect(ends.giveBack(open, error, doubtOf(failure)), () =>
-          ends.abandon(open)
-        )
+        return Effect.tapDefect(ends.giveBack(open, failure, error), () => ends.abandon(open))
       },
       onFailure: (defectOrInterrupt) =>
         Effect.andThen(

@@ -93,6 +93,15 @@ const requestTextsIn = (request: unknown): ReadonlyArray<string> | null => {
     : [...shortTexts, ...piecesOf(long)]
 }
 
+/**
+ * A vendor's message without the parts that repeat a text of the request; null if the request
+ * contains too much text to search.
+ */
+export const withoutRequestTexts = (message: string, request: unknown): string | null => {
+  const requestTexts = requestTextsIn(request)
+  return requestTexts === null ? null : withoutEchoes(message, requestTexts)
+}
+
 /** Every string in a body, and the names of its fields. */
 const stringsOf = (body: unknown): ReadonlyArray<string> => {
   if (typeof body === "string") return [body]

@@ -17,7 +17,7 @@ import type { ChargeBasis, ChargeUnit } from "../domain/money/charges.ts"
 import type { Metadata } from "../domain/money/metadata.ts"
 import { transferKinds } from "../domain/money/transfers.ts"
 import type { VendorBill } from "../domain/money/vendorBill.ts"
-import type { Doubt, Refusal } from "../domain/VendorOutcome.ts"
+import type { Doubt, OrderFailure, Refusal } from "../domain/VendorOutcome.ts"
 import type { Page, PageRequest } from "../runtime/Page.ts"
 import type { AnsweredCall } from "./CallLog.ts"
 import type { KeyAlreadyUsed, RequestKey, StoredAnswer } from "./IdempotencyKeys.ts"
@@ -40,6 +40,8 @@ export const RefusedJob = Schema.Struct({
   ...VendorJob.fields,
   reason: Schema.String,
   status: Schema.NullOr(Schema.Int),
+  /** The vendor's own message, without the texts of the request; null or missing without one. */
+  message: Schema.optionalKey(Schema.NullOr(Schema.String)),
   /** When the order was assigned to the next channel. */
   at: Schema.DateFromString
 })
@@ -52,7 +54,7 @@ export interface Reassignment {
   /** The expected vendor bill on the new channel, in the same form as `HoldRequest.cost`. */
   readonly cost: unknown
   /** Why the previous channel produced nothing. */
-  readonly refusal: Refusal
+  readonly refusal: Refusal & { readonly message?: string | null }
 }
 
 export interface HoldRequest {
@@ -164,6 +166,10 @@ export interface Release extends Close {
    * is released; null where there is none.
    */
   readonly orphan: Doubt | null
+  /**
+   * Why the order has no product; null or left out where its task tells.
+   */
+  readonly failure?: OrderFailure | null
   /**
    * True where this request produced nothing. Its idempotency key is then deleted, so that a repeat
    * with the same key creates a new order.

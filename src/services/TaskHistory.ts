@@ -4,6 +4,7 @@ import type { AppliedPriceList } from "../domain/catalog/PriceList.ts"
 import { TaskNotFound } from "../domain/Errors.ts"
 import type { Quote } from "../domain/money/Quote.ts"
 import { TaskState } from "../domain/taskStates.ts"
+import type { OrderFailure } from "../domain/VendorOutcome.ts"
 import { type AnsweredCall, CallPurpose, VendorCall } from "./CallLog.ts"
 import type { RefusedJob, VendorJob } from "./Ledger.ts"
 import type { OrphanRecord } from "./Orphans.ts"
@@ -64,6 +65,8 @@ export interface JobHistory {
   readonly job: VendorJob
   /** The channels that refused the order before, in the order of the attempts. */
   readonly refusals: ReadonlyArray<RefusedJob>
+  /** Why the released order has no product; null where its task tells, and for every other order. */
+  readonly failure: OrderFailure | null
   readonly quote: Quote
   /** The price list that priced the order; null where the catalog's prices stood. */
   readonly priceList: AppliedPriceList | null

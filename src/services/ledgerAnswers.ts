@@ -14,6 +14,7 @@ import {
 } from "../domain/Errors.ts"
 import type { SpentBudget } from "../domain/money/budgets.ts"
 import { formatNano } from "../domain/money/Money.ts"
+import { gatewayStopped } from "../domain/VendorOutcome.ts"
 import { KeyAlreadyUsed } from "./IdempotencyKeys.ts"
 import type { HoldRequest, Release } from "./Ledger.ts"
 import { noSuchRecord } from "./UsageLog.ts"
@@ -200,6 +201,7 @@ export const releaseOfAbandoned = (organizationId: string, holdId: string): Rele
   by: "sweep",
   task: null,
   orphan: { upstreamId: null, reason: "gateway_stopped" },
+  failure: gatewayStopped,
   answer: null,
   forgetKey: false
 })

@@ -99,6 +99,33 @@ inBrowser(
       })
     )
 
+    it.effect(
+      "a refused one names its reason to the member, and to operators who answered what",
+      () =>
+        Effect.gen(function* () {
+          const gateway = yield* Gateway
+          const browser = yield* Browser
+          const who = yield* gateway.customer("100")
+          yield* orderImages(who, { model: "paint-1", prompt: "x sim:refuse=400" })
+          const orders = yield* gateway.call("/v1/orders", { key: who.key })
+          const [own] = (yield* bodyAs(list(OwnOrderView), orders)).data
+          const { attempts } = yield* historyOf(own?.id ?? "")
+          const { channel, status, message } = attempts.at(-1) ?? assert.fail("no attempt")
+          const page = yield* browser.open(`/orders/${own?.id}`, {
+            session: { apiKey: who.key, ...asOwner }
+          })
+          yield* steps(async () => {
+            const result = page.getByRole("region", { name: "Result" })
+            await result.getByText(own?.error?.message ?? "-").waitFor()
+            await page.goto(`${gateway.url}/console/all-orders/${own?.id}`)
+            const headline = page
+              .getByRole("alert")
+              .getByText(`${channel} answered ${status}: ${message}`)
+            await headline.waitFor()
+          })
+        })
+    )
+
     it.effect("the list sees what is ordered meanwhile, and a result is shown and deleted", () =>
       Effect.gen(function* () {
         const gateway = yield* Gateway
@@ -226,8 +253,9 @@ inBrowser(
           await page.waitForURL(new RegExp(`/all-orders/${id}`))
           const attempts = page.getByRole("table", { name: "Attempts" })
           for (const { channel, reason } of history.attempts) {
-            const said = reason === null ? "None" : reason
-            await attempts.getByRole("row", { name: channel }).getByText(said).waitFor()
+            const failure = attempts.getByRole("row", { name: channel }).getByRole("cell").last()
+            assert.strictEqual(reason === null, (await failure.textContent()) === "")
+            if (reason !== null) await failure.getByText(reason).waitFor()
           }
           const calls = page.getByRole("region", { name: "Vendor calls" })
           await calls

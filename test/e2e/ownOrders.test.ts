@@ -1,6 +1,7 @@
 /** A member's own orders over HTTP: all kinds of them, as they stand, and nobody else's. */
 import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
+import { TimelineView } from "../../src/features/history/HistoryApi.ts"
 import { OwnOrderView } from "../../src/features/usage/OrdersApi.ts"
 import { list } from "../../src/http/api/shared.ts"
 import { databasesInTurn } from "../support/databases.ts"
@@ -11,11 +12,15 @@ import {
   layerTestGateway,
   quickSettings
 } from "../support/gateway.ts"
-import { createVideo, errorOf, finishVideo, orderImages } from "../support/orders.ts"
+import { createVideo, errorOf, finishVideo, orderImages, orderVideo } from "../support/orders.ts"
 import { talk, textCatalog } from "../support/textCatalog.ts"
 import { ask } from "../support/texts.ts"
 
 const Orders = Schema.Struct({ ...list(OwnOrderView).fields, next: Schema.NullOr(Schema.String) })
+const Failed = Schema.Struct({
+  attempts: TimelineView.fields.attempts,
+  error: Schema.Struct({ code: Schema.String, message: Schema.String })
+})
 const Created = Schema.Struct({ id: Schema.String })
 const CreatedKey = Schema.Struct({ key: Schema.String })
 
@@ -42,6 +47,57 @@ for (const kind of databasesInTurn(import.meta.filename)) {
     excludeTestServices: true,
     timeout: "60 seconds"
   })(`own orders (${kind})`, (it) => {
+    it.effect(
+      "a failed one says why: a sentence to its member, the vendor's words to operators",
+      () =>
+        Effect.gen(function* () {
+          const gateway = yield* Gateway
+          const who = yield* gateway.customer("100")
+          const orders = [
+            ["refused", 400, orderImages(who, { model: "paint-1", prompt: "x sim:refuse=400" })],
+            ["refused", 400, orderVideo(who, { model: "film-1", prompt: "x sim:refuse=400" })],
+            ["credentials_refused", 401, ask(who, talk("x sim:refuse=401"))],
+            [
+              "credentials_refused",
+              401,
+              orderImages(who, { model: "paint-1", prompt: "x sim:refuse=401" })
+            ]
+          ] as const
+          for (const [reason, status, order] of orders) {
+            const told = yield* errorOf(yield* order)
+            const { data } = yield* listed(who, "limit=1")
+            const [own] = data
+            const timeline = yield* gateway.admin(`/tasks/${own?.id}`)
+            const { attempts, error } = yield* bodyAs(Failed, timeline)
+            const [attempt] = attempts
+            assert.deepInclude(attempt, { reason, status }, timeline.text)
+            assert.deepStrictEqual(error, {
+              code: "upstream_error",
+              message: attempt?.message ?? ""
+            })
+            assert.notMatch(error.message, /^(The vendor |$)/)
+            const sentence =
+              reason === "refused" ? `The vendor refused the order: ${error.message}` : told.message
+            assert.deepInclude(own, {
+              state: "failed",
+              error: { code: "upstream_error", message: sentence },
+              error_code: "upstream_error",
+              error_message: sentence
+            })
+            if (status === 401) assert.notInclude(JSON.stringify(own), error.message)
+          }
+          const done = yield* orderImages(who, { model: "paint-1" })
+          assert.strictEqual(done.status, 200)
+          const [own] = (yield* listed(who, "limit=1")).data
+          assert.deepInclude(own, { error: null, error_code: null, error_message: null })
+          const { attempts } = yield* bodyAs(
+            Schema.Struct({ attempts: Failed.fields.attempts }),
+            yield* gateway.admin(`/tasks/${own?.id}`)
+          )
+          assert.deepInclude(attempts[0], { reason: null, status: null, message: null })
+        })
+    )
+
     it.effect("are told of every kind, newest first, with their receipts and failures", () =>
       Effect.gen(function* () {
         const gateway = yield* Gateway

@@ -15,6 +15,14 @@ const task = Argument.String("task").pipe(
 const timeline = (gateway: Gateway, id: string) => gateway.history.readTask({ params: { id } })
 type Timeline = Effect.Success<ReturnType<typeof timeline>>
 
+/** The failure with the vendor's own words, such as `ch-a answered 400: size must be WxH`. */
+const errorText = ({ attempts, error }: Timeline): string | null => {
+  if (error === null) return null
+  const { channel = "", status = null } = attempts.at(-1) ?? {}
+  const speaker = status === null ? channel : `${channel} answered ${status}`
+  return `${speaker}: ${error.message} (${error.code})`
+}
+
 const timelineText = (one: Timeline): string =>
   [
     facts([
@@ -26,7 +34,7 @@ const timelineText = (one: Timeline): string =>
       ["channel", one.channel],
       ["vendor's id", one.upstream_id],
       ["hold", one.quote.amount],
-      ["error", one.error === null ? null : `${one.error.code}: ${one.error.message}`]
+      ["error", errorText(one)]
     ]),
     table(
       ["at", "state", "by"],
@@ -72,7 +80,8 @@ const readOwnTask = Effect.fnUntraced(function* (gateway: Gateway, id: string, w
     }
     case "image": {
       const view = yield* gateway.images.read(reading)
-      return { view, text: `${id} ${view.task_status}` }
+      const result = view.task_status === "failed" ? failureText(view) : ""
+      return { view, text: `${id} ${view.task_status}${result}` }
     }
     case null:
       return yield* new CommandFailure({

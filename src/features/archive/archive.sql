@@ -50,12 +50,13 @@ CREATE TRIGGER tasks_not_archived AFTER UPDATE ON tasks FOR EACH ROW
   EXECUTE FUNCTION archive_result();
 
 -- Erases an ended task: its addresses, its result, the vendor's error message, the log of its
--- calls, its stored answer, and its files in the archive. The task's order remains, and so do the
--- books. Returns whether there is such a task; a repeat changes nothing. A copy may still be
+-- calls, its stored answer, and its files in the archive. The task's order remains without the
+-- vendor's messages, and so do the books. Returns whether there is such a task; a repeat changes nothing. A copy may still be
 -- running until its claim has expired, so the files are removed after that.
 CREATE FUNCTION erase_task(p_organization text, p_id text, p_lease interval) RETURNS boolean
 LANGUAGE plpgsql AS $$
 BEGIN
+  PERFORM FROM pools p WHERE p.organization_id = p_organization FOR UPDATE;
   UPDATE tasks t
      SET erased_at = now(),
          video_url = CASE WHEN t.video_url IS NOT NULL THEN '' END,
@@ -67,6 +68,11 @@ BEGIN
     RETURN EXISTS (SELECT FROM tasks t WHERE t.organization_id = p_organization AND t.id = p_id
                                          AND t.erased_at IS NOT NULL);
   END IF;
+  UPDATE orders o
+     SET failure = o.failure || '{"message": null, "vendorMessage": null}',
+         refusals = (SELECT jsonb_agg(r - 'message') FROM jsonb_array_elements(o.refusals) r)
+   WHERE o.organization_id = p_organization AND o.id = p_id
+     AND (o.failure IS NOT NULL OR o.refusals IS NOT NULL);
   DELETE FROM upstream_calls c WHERE c.organization_id = p_organization AND c.job_id = p_id;
   UPDATE idempotency_keys k SET answer = NULL
    WHERE k.organization_id = p_organization AND k.order_id = p_id;

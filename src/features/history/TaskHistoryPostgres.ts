@@ -4,6 +4,7 @@ import { SqlClient, type Statement } from "effect/sql"
 import { AppliedPriceList } from "../../domain/catalog/PriceList.ts"
 import { Quote } from "../../domain/money/Quote.ts"
 import { isOrderId } from "../../domain/orderIds.ts"
+import { OrderFailure } from "../../domain/VendorOutcome.ts"
 import { columnsOf, retryBriefly, rowOf, rowsOf } from "../../postgres/client/rows.ts"
 import { usageColumns } from "../../postgres/ledger/UsageLogPostgres.ts"
 import { appliedPriceList } from "../../postgres/stores/priceListRows.ts"
@@ -29,6 +30,7 @@ const OrderRow = Schema.Struct({
   model: Schema.String,
   job: VendorJob,
   refusals: Schema.Array(RefusedJob),
+  failure: Schema.NullOr(OrderFailure),
   quote: Quote,
   priceList: Schema.NullOr(AppliedPriceList),
   call: Schema.NullOr(AnsweredCall),

@@ -120,14 +120,29 @@ const ledgerView = ({ hold, capture, usage }: JobHistory) => {
   ].filter(Predicate.isNotNull)
 }
 
-/** The vendor's failure in the form that the client reads: addresses are redacted. */
-const errorView = ({ task }: JobHistory) =>
-  task === null || task.errorCode === null
+/**
+ * The failure of the last channel, with the vendor's own message; null unless the order failed
+ * there.
+ */
+const lastFailureOf = ({ failure, hold, orphan, task }: JobHistory) => {
+  if (hold.state !== "released") return null
+  if (failure !== null) {
+    const { message, reason, status, vendorMessage } = failure
+    return { reason, status, message: vendorMessage ?? message }
+  }
+  const reason = orphan?.reason ?? (task === null ? null : "job_failed")
+  const message = task === null ? null : withoutEchoes(task.errorMessage ?? "", [])
+  return reason === null ? null : { reason, status: null, message }
+}
+
+/** The failure of the order with the vendor's own message, in which addresses are redacted. */
+const errorView = (history: JobHistory) => {
+  const code = history.task?.errorCode ?? history.failure?.code ?? null
+  const message = lastFailureOf(history)?.message ?? history.task?.errorMessage ?? ""
+  return code === null
     ? null
-    : {
-        code: withoutEchoes(task.errorCode, []),
-        message: withoutEchoes(task.errorMessage ?? "", [])
-      }
+    : { code: withoutEchoes(code, []), message: withoutEchoes(message, []) }
+}
 
 const timelineView = (history: JobHistory) => {
   const { hold, task, job } = history
@@ -164,7 +179,7 @@ const timelineView = (history: JobHistory) => {
       ...transition,
       at: at.toISOString()
     })),
-    attempts: attemptViews(job, history.refusals, hold.createdAt),
+    attempts: attemptViews(job, history.refusals, hold.createdAt, lastFailureOf(history)),
     upstream_calls: [...history.calls.map(callView), ...answeredCalls],
     upstream_calls_total: history.totalCalls + answeredCalls.length,
     ledger: ledgerView(history),

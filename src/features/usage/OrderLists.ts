@@ -40,11 +40,12 @@ export const ListedOrder = Schema.Struct({
   /** The time at which the hold is released if the order is then still open. */
   expiresAt: Schema.Date,
   isTask: Schema.Boolean,
+  /** Why a failed order has no product, for its member; null for every other order. */
+  errorCode: Schema.NullOr(Schema.String),
+  errorMessage: Schema.NullOr(Schema.String),
   /** The following fields belong to tasks, and are null for all other orders. */
   taskState: Schema.NullOr(TaskState),
   summary: Schema.Unknown,
-  errorCode: Schema.NullOr(Schema.String),
-  errorMessage: Schema.NullOr(Schema.String),
   /** When the vendor accepted the task. */
   acceptedAt: Schema.NullOr(Schema.Date),
   /** When its owner deleted the task. */

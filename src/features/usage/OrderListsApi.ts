@@ -47,7 +47,7 @@ export const OrderView = Schema.Struct({
   upstream_id: textOrNull("The vendor's id of the job, where it is known"),
   state: oneOf(publicStates, "The state that its client sees"),
   is_task: flag("Whether it is a task, which its client reads by its id"),
-  error_code: textOrNull("Why a task failed; null for all others"),
+  error_code: textOrNull("Why it failed; null for all but failed orders"),
   hold: amount("The hold"),
   charge: amount("The charge; 0 while the order is open, and where it failed"),
   overage: amount("The part of the charge above the hold"),

@@ -8,7 +8,15 @@ import { errors } from "../../http/api/apiErrors.ts"
 import { operation } from "../../http/api/document.ts"
 import { LookUp, RequiredScope } from "../../http/api/middlewares.ts"
 import { vendorBillFields } from "../../http/api/receipts.ts"
-import { list, text, textOrNull, timeOrNull, usageQuery } from "../../http/api/shared.ts"
+import {
+  list,
+  nullable,
+  TaskFailure,
+  text,
+  textOrNull,
+  timeOrNull,
+  usageQuery
+} from "../../http/api/shared.ts"
 import { OrderView } from "./OrderListsApi.ts"
 
 export const OwnOrderView = Schema.Struct({
@@ -23,9 +31,8 @@ export const OwnOrderView = Schema.Struct({
     "price_list",
     ...Struct.keys(vendorBillFields)
   ]),
-  error_message: textOrNull(
-    "The vendor's message about the failure; null for all but failed tasks"
-  ),
+  error_message: textOrNull("Why it failed, in a sentence; null for all but failed orders"),
+  error: nullable(TaskFailure, "`error_code` and `error_message`, as in the answer of a task"),
   usage_id: textOrNull("The id of its receipt, at `/v1/usage/{usage_id}`; null without a charge"),
   accepted_at: timeOrNull("When the vendor accepted the task; null for other orders"),
   deleted_at: timeOrNull("When the task was deleted")

@@ -18,6 +18,10 @@ const makeOwnOrderView = (currency: string) => {
   return (order: ListedOrder) => ({
     ...commonView(order),
     error_message: order.errorMessage,
+    error:
+      order.errorCode === null
+        ? null
+        : { code: order.errorCode, message: order.errorMessage ?? "" },
     usage_id: order.state === "captured" ? usageId(order.id) : null,
     accepted_at: isoOrNull(order.acceptedAt),
     deleted_at: isoOrNull(order.erasedAt)

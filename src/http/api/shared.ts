@@ -213,10 +213,11 @@ export const AttemptView = Schema.Struct({
   protocol: text("The protocol it was called by"),
   upstream_model: text("The vendor's name of the model"),
   started_at: time("When the order was sent to it"),
-  status: nullable(Schema.Int, "HTTP status of the refusal; null where nothing was answered"),
+  status: nullable(Schema.Int, "HTTP status of the failure; null where nothing was answered"),
   reason: textOrNull(
-    "Why the order was moved to the next channel, such as rate_limited; null for the last one"
-  )
+    "Why the channel did not serve the order, such as rate_limited; null where it did or still may"
+  ),
+  message: textOrNull("The vendor's own message about the failure, where it told one")
 }).annotate({ identifier: "Attempt", description: "One channel an order was sent to" })
 export type AttemptView = typeof AttemptView.Type
 

@@ -266,18 +266,23 @@ export const receiptView = (currency: string, receipt: Receipt): ReceiptView =>
  * The mounts to which an order was sent, in this sequence. All mounts but the last refused the
  * order.
  */
+const noFailure = { reason: null, status: null, message: null }
+
 export const attemptViews = (
   job: VendorJob,
   refusals: ReadonlyArray<RefusedJob>,
-  heldAt: Date
+  heldAt: Date,
+  /** The failure of the last attempt; null where it succeeded or may still succeed. */
+  lastFailure: Pick<RefusedJob, "reason" | "status" | "message"> | null = null
 ): ReadonlyArray<AttemptView> =>
-  [...refusals, { ...job, reason: null, status: null }].map((attempt, index) => ({
+  [...refusals, { ...job, ...(lastFailure ?? noFailure) }].map((attempt, index) => ({
     channel: attempt.channelId,
     protocol: attempt.protocol,
     upstream_model: attempt.upstreamModel,
     started_at: (refusals[index - 1]?.at ?? heldAt).toISOString(),
     status: attempt.status,
-    reason: attempt.reason
+    reason: attempt.reason,
+    message: attempt.message ?? null
   }))
 
 const listInWords = (list: AppliedPriceList | null): string | null =>

@@ -24,7 +24,7 @@ import {
   type VendorFailure,
   VendorLost
 } from "../../domain/VendorOutcome.ts"
-import { withoutMedia } from "../../redaction/promptsFromRecords.ts"
+import { withoutMedia, withoutRequestTexts } from "../../redaction/promptsFromRecords.ts"
 import { textDigest } from "../../redaction/textDigest.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import type { Caller } from "../../services/Access.ts"
@@ -194,7 +194,8 @@ export const makeImageOrder = Effect.fnUntraced(function* (
         deadlineSeconds: imageDeadlineSeconds,
         files,
         task: null,
-        storableRefusal: withoutMedia
+        storableRefusal: withoutMedia,
+        redact: (message: string) => withoutRequestTexts(message, body)
       } as const
 
       const callsBy = <Product>(call: CallMount<Product>) =>

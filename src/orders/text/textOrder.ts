@@ -15,7 +15,7 @@ import {
   type VendorLost,
   VendorRefused
 } from "../../domain/VendorOutcome.ts"
-import { storableRefusal } from "../../redaction/promptsFromRecords.ts"
+import { storableRefusal, withoutRequestTexts } from "../../redaction/promptsFromRecords.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import type { Caller } from "../../services/Access.ts"
 import type { TextAnswer } from "../../services/ProtocolAdapter.ts"
@@ -136,7 +136,8 @@ export const textOrderOf = (
      * Only a part of a vendor's message is stored for repeated requests, as the message may repeat
      * the client's text.
      */
-    storableRefusal: (error, orphan) => storableRefusal(error, request.body, orphan !== null)
+    storableRefusal: (error, orphan) => storableRefusal(error, request.body, orphan !== null),
+    redact: (message) => withoutRequestTexts(message, request.body)
   }
   return { finishBy, chargeUnread, terms }
 }

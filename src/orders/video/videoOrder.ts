@@ -131,6 +131,7 @@ export const makeVideoOrder = Effect.fnUntraced(function* (
         })
       },
       storableRefusal: withoutMedia,
+      redact: (message, run) => withoutEchoes(message, vendorTexts(run)),
       finish: (upstream, id) =>
         Effect.succeed({
           _tag: "Accept",

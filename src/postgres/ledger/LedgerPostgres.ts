@@ -7,6 +7,7 @@ import { Effect, Layer, Metric, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Overloaded } from "../../domain/Errors.ts"
 import { transferPrefix } from "../../domain/money/transfers.ts"
+import { ownFailure } from "../../domain/VendorOutcome.ts"
 import { isTransient } from "../../runtime/databaseErrors.ts"
 import { makeMicroBatch } from "../../runtime/microBatch.ts"
 import { Settings } from "../../runtime/Settings.ts"
@@ -68,6 +69,8 @@ const overloaded = new Overloaded({
   retryAfterSeconds: 2
 })
 
+const WITHDRAWN = "The order was withdrawn before the vendor was called"
+
 /**
  * Releases a hold whose order has stopped waiting for it. No vendor was called, so the hold must be
  * undone completely.
@@ -83,9 +86,10 @@ const withdrawHold = (request: HoldRequest): Release => ({
           from: "submitting",
           state: "rejected",
           errorCode: "overloaded",
-          errorMessage: "The order was withdrawn before the vendor was called"
+          errorMessage: WITHDRAWN
         },
   orphan: null,
+  failure: ownFailure("withdrawn", WITHDRAWN, "overloaded"),
   answer: null,
   forgetKey: true
 })

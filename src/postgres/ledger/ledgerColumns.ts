@@ -7,7 +7,7 @@ import { Schema } from "effect"
 import { ChargePart } from "../../domain/money/chargeParts.ts"
 import { VendorBill } from "../../domain/money/vendorBill.ts"
 import { storable } from "../../domain/plainText.ts"
-import { type Doubt, ReportedUsage } from "../../domain/VendorOutcome.ts"
+import { type Doubt, OrderFailure, ReportedUsage } from "../../domain/VendorOutcome.ts"
 import { AnsweredCall } from "../../services/CallLog.ts"
 import { StoredAnswer } from "../../services/IdempotencyKeys.ts"
 import type { Capture, HoldRequest, Release } from "../../services/Ledger.ts"
@@ -56,12 +56,25 @@ const encodeDetails = Schema.encodeSync(
   Schema.Struct({
     parts: Schema.optionalKey(Schema.Array(ChargePart)),
     vendor_bill: Schema.optionalKey(VendorBill),
-    reported_cost: Schema.optionalKey(Schema.BigIntFromString)
+    reported_cost: Schema.optionalKey(Schema.BigIntFromString),
+    failure: Schema.optionalKey(OrderFailure)
   })
 )
 
+/** The text without characters that the database does not store. */
+const storableOrNull = (value: string | null) => (value === null ? null : storable(value))
+
+const encodeFailure = (failure: OrderFailure) =>
+  encodeDetails({
+    failure: {
+      ...failure,
+      message: storableOrNull(failure.message),
+      vendorMessage: storableOrNull(failure.vendorMessage)
+    }
+  })
+
 /** The columns that most charges leave null; null where all are. */
-const detailsOf = ({
+const chargeDetailsOf = ({
   usage: { parts = [] },
   vendorBill = null,
   reportedCostNano = null
@@ -107,7 +120,13 @@ export const closeColumns = {
   basis: [text, (close) => usageOf(close)?.basis],
   cost: [int8, (close) => captureOf(close)?.costNano],
   call: [jsonb, (close) => mapNullable(captureOf(close)?.call, encodeCall)],
-  details: [jsonb, (close) => mapNullable(captureOf(close), detailsOf)],
+  details: [
+    jsonb,
+    (close) =>
+      close._tag === "Capture"
+        ? chargeDetailsOf(close.request)
+        : mapNullable(close.request.failure, encodeFailure)
+  ],
   task_end: [jsonb, ({ request }) => mapNullable(request.task, taskEnd)],
   orphan: [jsonb, ({ request }) => mapNullable(request.orphan, orphanOf)],
   answer: [text, ({ request }) => mapNullable(request.answer, encodeAnswer)],

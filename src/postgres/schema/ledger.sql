@@ -73,7 +73,8 @@ CREATE TABLE orders (
   -- The values that the vendor's bill is computed from, in the format of `quote`; null where they
   -- are unknown.
   cost_quote jsonb,
-  -- The jobs of earlier channels that refused the order, each with `reason`, `status` and `at`.
+  -- The jobs of earlier channels that refused the order, each with `reason`, `status`, `message` and
+  -- `at`.
   refusals jsonb,
   -- The client's metadata, or null.
   metadata jsonb,
@@ -107,11 +108,15 @@ CREATE TABLE orders (
   -- job; null where the vendor says nothing, and where the job has no price.
   vendor_bill jsonb,
   reported_cost bigint CHECK (reported_cost >= 0),
+  -- Why a released order has no product {code, reason, status, message, vendorMessage}; null where
+  -- the order's task tells.
+  failure jsonb,
   CHECK ((state = 'open') = (closed_at IS NULL)),
   -- A captured order has a charge above zero.
   CHECK (CASE WHEN state = 'captured' THEN charge > 0 ELSE charge = 0 END),
   CHECK (cost IS NULL OR state = 'captured'),
   CHECK (vendor_bill IS NULL OR state = 'captured'),
+  CHECK (failure IS NULL OR state = 'released'),
   CHECK (reported_cost IS NULL OR vendor_bill IS NOT NULL),
   CHECK (state <> 'captured'
          OR (input, output, unit, unit_price, basis) IS NOT NULL)

@@ -25,8 +25,8 @@ CREATE TYPE order_close AS (
   input bigint, output bigint, unit text, unit_price bigint, input_unit_price bigint, basis text,
   -- Optional: what the vendor bills for the charge, and the vendor call behind it (`orders.call`).
   cost bigint, call jsonb,
-  -- Optional: {parts, vendor_bill, reported_cost}, the columns of `orders` that most charges leave
-  -- null; in one attribute, because each attribute costs time in every call.
+  -- Optional: {parts, vendor_bill, reported_cost, failure}, the columns of `orders` that most closes
+  -- leave null; in one attribute, because each attribute costs time in every call.
   details jsonb,
   -- Optional: the new state of the task, {from, lease, state, ...}. The close then applies only
   -- while the task is in the state `from`. If a lease is given, the task's current claim must also
@@ -142,7 +142,8 @@ BEGIN
            input = w.input, output = w.output, unit = w.unit, unit_price = w.unit_price,
            input_unit_price = w.input_unit_price, basis = w.basis, cost = w.cost, call = w.call,
            parts = w.details -> 'parts', vendor_bill = w.details -> 'vendor_bill',
-           reported_cost = (w.details ->> 'reported_cost')::bigint
+           reported_cost = (w.details ->> 'reported_cost')::bigint,
+           failure = w.details -> 'failure'
       FROM won w
      WHERE r.ctid = w.row AND r.organization_id = w.organization_id AND r.state = 'open'
        AND r.hold = w.hold RETURNING w.hold

@@ -4,6 +4,7 @@ import type { AppliedPriceList, PriceList } from "../../domain/catalog/PriceList
 import type { InvalidRequest } from "../../domain/Errors.ts"
 import { Quote } from "../../domain/money/Quote.ts"
 import type { VendorBill } from "../../domain/money/vendorBill.ts"
+import type { OrderFailure } from "../../domain/VendorOutcome.ts"
 import type { SealedMonth } from "../../features/statements/Statements.ts"
 import { cutPage, type Page, type PageRequest, unknownCursor } from "../../runtime/Page.ts"
 import type { AnsweredCall, CallSubject, VendorCall } from "../../services/CallLog.ts"
@@ -74,7 +75,8 @@ export interface StoredOrder {
   costNano: bigint | null
   vendorBill: VendorBill | null
   reportedCostNano: bigint | null
-  readonly refusals: Array<RefusedJob>
+  refusals: Array<RefusedJob>
+  failure: OrderFailure | null
   /** The first day of the order's month, such as `2026-01-01`. */
   readonly month: string
   readonly countsIn: Array<BudgetUse>

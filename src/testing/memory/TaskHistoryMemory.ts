@@ -50,6 +50,7 @@ const toHistory = (state: MemoryState, books: Books, order: StoredOrder): JobHis
     model,
     job: order.job,
     refusals: order.refusals,
+    failure: order.failure,
     quote: decodeQuote(quote),
     priceList: appliedPriceList(state.priceLists, priceList),
     hold: {

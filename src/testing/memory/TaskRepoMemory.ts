@@ -169,6 +169,13 @@ export const layerTaskRepoMemory = Layer.effect(
       }
     }
 
+    const eraseMessages = (organizationId: string, id: string): void => {
+      const order = store.organizations.get(organizationId)?.orders.get(id)
+      if (order === undefined) return
+      order.failure &&= { ...order.failure, message: null, vendorMessage: null }
+      order.refusals = order.refusals.map(({ message: _, ...refusal }) => refusal)
+    }
+
     /**
      * Makes the archived files of a task due for removal. Where a copy may be running, the removal
      * is due after the lease of the copy has ended.
@@ -189,6 +196,7 @@ export const layerTaskRepoMemory = Layer.effect(
       task.result &&= "{}"
       task.errorMessage &&= ""
       eraseCalls(organizationId, id)
+      eraseMessages(organizationId, id)
       eraseAnswers(organizationId, id)
       eraseArchive(id, now)
       return true

@@ -119,6 +119,7 @@ export const holdFunds = (
     vendorBill: null,
     reportedCostNano: null,
     refusals: [],
+    failure: null,
     month,
     countsIn,
     held: momentOf(state, nowMillis),
@@ -216,6 +217,7 @@ const closeOrder = (
     order.call = request.call ?? null
   } else {
     order.state = "released"
+    order.failure = request.failure ?? null
   }
   const orphan = request.orphan ?? null
   if (orphan !== null) addOrphan(state, order, orphan, nowMillis)

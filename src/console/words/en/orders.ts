@@ -126,6 +126,7 @@ export const orders = {
     moved: "by {{by}}",
     sentTo: "Sent to {{channel}}",
     wentOn: "Failed over: {{reason}}",
+    failedBy: "Failed: {{reason}}",
     answered: "HTTP {{status}}",
     released: "Hold of {{amount}} released",
     overage: "{{amount}} of it above the hold",
@@ -173,7 +174,8 @@ export const orders = {
     model: "Upstream model",
     started: "Started",
     reason: "Failure",
-    last: "None"
+    answered: "{{channel}} answered {{status}}: {{message}}",
+    failed: "{{channel}}: {{message}}"
   },
   calls: {
     label: "Vendor calls",

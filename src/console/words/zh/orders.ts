@@ -128,6 +128,7 @@ export const orders: Translated<typeof english> = {
     moved: "由 {{by}} 触发",
     sentTo: "提交到 {{channel}}",
     wentOn: "故障转移：{{reason}}",
+    failedBy: "失败：{{reason}}",
     answered: "HTTP {{status}}",
     released: "释放预扣 {{amount}}",
     overage: "其中 {{amount}} 超出预扣",
@@ -175,7 +176,8 @@ export const orders: Translated<typeof english> = {
     model: "供应商的模型",
     started: "开始时间",
     reason: "失败原因",
-    last: "无"
+    answered: "{{channel}} 返回 {{status}}：{{message}}",
+    failed: "{{channel}}：{{message}}"
   },
   calls: {
     label: "对供应商的调用",

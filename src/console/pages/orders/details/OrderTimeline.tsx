@@ -83,14 +83,46 @@ const Attempts = ({ attempts }: Pick<OrderHistory, "attempts">) => {
           {
             name: "reason",
             label: t("attempts.reason"),
-            cell: ({ reason, status }) =>
-              reason === null
-                ? t("attempts.last")
-                : `${reason}${status === null ? "" : ` · HTTP ${status}`}`
+            cell: ({ message, reason, status }) =>
+              reason === null ? null : (
+                <>
+                  {reason}
+                  {status === null ? "" : ` · HTTP ${status}`}
+                  {message === null ? null : (
+                    <Text size="sm" c="dimmed" className="said">
+                      {message}
+                    </Text>
+                  )}
+                </>
+              )
           }
         ]}
       />
     </Section>
+  )
+}
+
+/** The failure of an order: which channel answered what, and the code. */
+const Failure = ({ attempts, error }: Pick<OrderHistory, "attempts" | "error">) => {
+  const { t } = useTranslation("orders")
+  if (error === null) return null
+  const { channel = "", status = null } = attempts.at(-1) ?? {}
+  const { message } = error
+  return (
+    <Alert
+      color="red"
+      title={
+        <span className="said">
+          {status === null
+            ? t("attempts.failed", { channel, message })
+            : t("attempts.answered", { channel, status, message })}
+        </span>
+      }
+    >
+      <Text size="sm" className="said">
+        {error.code}
+      </Text>
+    </Alert>
   )
 }
 
@@ -219,7 +251,7 @@ const OpenedTimeline = ({ history }: { readonly history: OrderHistory }) => {
     organization.data?.currency ?? "",
     useReceipt(history).data?.corrections ?? []
   )
-  const { error, orphan } = history
+  const { orphan } = history
   return (
     <Stack>
       <BackLink />
@@ -233,13 +265,7 @@ const OpenedTimeline = ({ history }: { readonly history: OrderHistory }) => {
       <Text size="sm" c="dimmed">
         {t("one.operatorsContent")}
       </Text>
-      {error === null ? null : (
-        <Alert color="red" title={error.code}>
-          <Text size="sm" className="said">
-            {error.message}
-          </Text>
-        </Alert>
-      )}
+      <Failure attempts={history.attempts} error={history.error} />
       {orphan === null ? null : <OrphanCase orphan={orphan} />}
       <Grid>
         <Grid.Col span={{ base: 12, lg: 5 }}>

@@ -31,9 +31,12 @@ const Result = ({ order }: { readonly order: Order }) => {
   if (deleted_at !== null) return <Text c="dimmed">{t("player.deleted")}</Text>
   if (state === "failed") {
     return (
-      <Alert color="red" title={order.error_code ?? t("states.failed")}>
+      <Alert
+        color="red"
+        title={<span className="said">{order.error?.message ?? t("states.failed")}</span>}
+      >
         <Text size="sm" className="said">
-          {order.error_message ?? (is_task ? "" : t("player.toldAtOnce"))}
+          {order.error?.code ?? t("player.toldAtOnce")}
         </Text>
       </Alert>
     )

@@ -70,7 +70,7 @@ const useSteps = (
         ? {}
         : {
             details: [
-              t("life.wentOn", { reason }),
+              t(index < history.attempts.length - 1 ? "life.wentOn" : "life.failedBy", { reason }),
               ...(status === null ? [] : [t("life.answered", { status })])
             ].join(" · ")
           })
