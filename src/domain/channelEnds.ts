@@ -1,10 +1,13 @@
 /** The outcomes of calls at channels, and histograms of their durations. */
-import { failureKind, type VendorFailure } from "./VendorOutcome.ts"
+import { type FailureKind, failureKind, type VendorFailure } from "./VendorOutcome.ts"
 
 /**
  * The name of the outcome of a successful call; every other outcome has the name of its failure.
  */
 export const SUCCEEDED = "made"
+
+/** The name of the outcome of a call that the vendor refused for its content. */
+export const REFUSED: FailureKind = "refused"
 
 /**
  * Failures that only the vendor can cause. Failures that an order, or the gateway's key, balance or

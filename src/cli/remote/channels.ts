@@ -1,7 +1,7 @@
 /** The commands of channels, which are accounts at vendors: list, test, drain and resume. */
 import { Effect } from "effect"
 import { Argument, Command } from "effect/cli"
-import type { ChannelCheckView } from "../../features/catalog/ChannelsApi.ts"
+import type { ChannelCheckView, ChannelView } from "../../features/catalog/ChannelsApi.ts"
 import { ExitWith } from "../failures.ts"
 import { printPage, printResult, table } from "../output.ts"
 import { after, limit } from "./accounts.ts"
@@ -14,21 +14,40 @@ const channel = Argument.String("channel").pipe(Argument.withDescription("The ch
 export const isFaulty = ({ reachable, credential_accepted }: ChannelCheckView): boolean =>
   reachable === false || credential_accepted === false
 
+/** The state of a channel, without the terms of circuit breakers for one that takes orders. */
+const stateText = ({ state }: ChannelView): string => (state === "closed" ? "serving" : state)
+
+const failureCount = ({ failures }: ChannelView): number =>
+  Object.values(failures).reduce((sum, count) => sum + count, 0)
+
 const list = Command.make("list", { after, limit }, ({ after, limit }) =>
   asOperator(({ gateway }) =>
     Effect.flatMap(gateway.channels.listChannels({ query: { ...after, limit } }), (page) =>
       printPage(
         page,
-        ["id", "name", "state", "cooldown", "slowed", "open tasks", "calls", "last failure"],
-        ({ last_failure, ...one }) => [
+        [
+          "id",
+          "name",
+          "state",
+          "cooldown",
+          "slowed",
+          "open tasks",
+          "calls",
+          "failures",
+          "refused",
+          "last failure"
+        ],
+        (one) => [
           one.id,
           one.name,
-          one.state,
+          stateText(one),
           one.model_rests.map(({ model }) => model).join(" "),
           one.slowed_organizations.map(({ organization_id }) => organization_id).join(" "),
           one.open_tasks,
           one.calls,
-          last_failure === null ? null : `${last_failure.reason} at ${last_failure.at}`
+          failureCount(one),
+          one.refused,
+          one.last_failure === null ? null : `${one.last_failure.reason} at ${one.last_failure.at}`
         ]
       )
     )
@@ -65,7 +84,7 @@ const switching = (verb: "drain" | "enable", description: string) =>
   Command.make(verb, { channel }, ({ channel }) =>
     asOperator(({ gateway }) =>
       Effect.flatMap(gateway.channels[`${verb}Channel`]({ params: { id: channel } }), (one) =>
-        printResult(one, () => `${one.id} is ${one.state}, with ${one.open_tasks} open tasks.`)
+        printResult(one, () => `${one.id} is ${stateText(one)}, with ${one.open_tasks} open tasks.`)
       )
     )
   ).pipe(Command.withDescription(description))

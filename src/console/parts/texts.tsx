@@ -10,19 +10,23 @@ export const groupDigits = (amount: string): string => {
   return fraction === undefined ? groupedInteger : `${groupedInteger}.${fraction}`
 }
 
-/** An amount of money, which is never rounded. */
+/** An amount of money, which is never rounded; null for an unknown one. */
 export const Amount = ({
   value,
   currency
 }: {
-  readonly value: string
+  readonly value: string | null
   readonly currency?: string | undefined
-}) => (
-  <span className="amount">
-    {groupDigits(value)}
-    {currency === undefined ? "" : ` ${currency}`}
-  </span>
-)
+}) => {
+  const { t } = useTranslation()
+  if (value === null) return t("unknown")
+  return (
+    <span className="amount">
+      {groupDigits(value)}
+      {currency === undefined ? "" : ` ${currency}`}
+    </span>
+  )
+}
 
 /** A time in the reader's time zone. Its tooltip has the exact time with the zone. */
 export const Timestamp = ({ at }: { readonly at: string | null }) => {

@@ -82,8 +82,11 @@ export const ChannelView = Schema.Struct({
   open_tasks: integer("Video tasks that have not ended"),
   calls: integer("Paid calls that ended within the last hour"),
   failures: Schema.Record(Schema.String, Schema.Int).annotate({
-    description: "Those of them that brought nothing, by reason"
+    description: "Those of them that the vendor or the account there failed, by reason"
   }),
+  refused: integer(
+    "Those of them that the vendor refused for their content, which are no failures of the channel"
+  ),
   latency_ms: percentiles("How long the others took"),
   completion_lag_ms: percentiles("How late the ends of tasks were noticed at most"),
   drift: arrayOf(

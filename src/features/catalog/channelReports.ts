@@ -5,7 +5,7 @@
 import { Clock, Effect } from "effect"
 import type { Channel, Mount } from "../../domain/catalog/CatalogDocument.ts"
 import { keysOf, type StoredKeys } from "../../domain/catalog/channelKeys.ts"
-import { countsOf, isCallOutcome, quantile, SUCCEEDED } from "../../domain/channelEnds.ts"
+import { countsOf, isCallOutcome, quantile, REFUSED, SUCCEEDED } from "../../domain/channelEnds.ts"
 import { Catalog, type CatalogSnapshot } from "../../services/Catalog.ts"
 import { ChannelCredentials } from "../../services/channels/ChannelCredentials.ts"
 import {
@@ -120,7 +120,8 @@ const reportOf = (data: ChannelData, id: string): ChannelView => {
     ),
     open_tasks: data.openTasks.get(id) ?? 0,
     calls: calls.reduce((sum, [, count]) => sum + count, 0),
-    failures: Object.fromEntries(calls.filter(([end]) => end !== SUCCEEDED)),
+    failures: Object.fromEntries(calls.filter(([end]) => end !== SUCCEEDED && end !== REFUSED)),
+    refused: counts.get(REFUSED) ?? 0,
     latency_ms: percentilesOf(countsOf(counts, "took")),
     completion_lag_ms: percentilesOf(countsOf(counts, "lag")),
     drift: driftOf(counts),

@@ -7,6 +7,7 @@ import { errors } from "../../http/api/apiErrors.ts"
 import { operation } from "../../http/api/document.ts"
 import {
   amount,
+  decimalOrNull,
   integer,
   list,
   oneOf,
@@ -31,7 +32,9 @@ const costFields = {
   without_cost: integer("Charges whose mount told no cost, which count as costing nothing"),
   reported_cost: amount("What vendors report to bill, at `bill_unit_price`"),
   without_reported_cost: integer("Charges without it, which count as 0"),
-  margin: amount("Charges less what was given back of charges, and less costs")
+  margin: decimalOrNull(
+    "Charges less what was given back of charges, and less costs, in currency units; null where the cost of a charge is unknown"
+  )
 }
 
 /**

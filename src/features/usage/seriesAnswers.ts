@@ -58,7 +58,7 @@ export const amountsView = ({
   without_cost: withoutCost,
   reported_cost: formatNano(reportedCostNano),
   without_reported_cost: withoutReportedCost,
-  margin: formatNano(chargeNano - returnedNano - costNano)
+  margin: withoutCost > 0 ? null : formatNano(chargeNano - returnedNano - costNano)
 })
 
 export const makeReadSeries = Effect.gen(function* () {

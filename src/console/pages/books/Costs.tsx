@@ -23,10 +23,9 @@ type CostRow = typeof CostView.Type & { readonly id: string }
  * The margin as a share of the net charge. The share is a rounded number for display, not for
  * accounting.
  */
-const shareOf = ({ charge, returned, margin, count, without_cost }: CostRow): string => {
+const shareOf = ({ charge, returned, margin }: CostRow): string => {
   const net = Number(charge) - Number(returned)
-  // A row in which no charge has a known cost has no margin either.
-  return net > 0 && without_cost < count ? `${((Number(margin) / net) * 100).toFixed(1)} %` : "–"
+  return net > 0 && margin !== null ? `${((Number(margin) / net) * 100).toFixed(1)} %` : "–"
 }
 
 export const Costs = () => {

@@ -48,7 +48,7 @@ const Figures = ({ channel }: { readonly channel: ChannelView }) => {
   const { t } = useTranslation("channels")
   const cost = useChannelCosts().get(channel.id)
   const days = t("days", { days: COST_DAYS })
-  const amount = (value: string | undefined) =>
+  const amount = (value: string | null | undefined) =>
     value === undefined ? "–" : <Amount value={value} currency={cost?.currency} />
   return (
     <SimpleGrid cols={{ base: 1, xs: 2, lg: 4 }}>

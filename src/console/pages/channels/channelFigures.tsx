@@ -50,13 +50,20 @@ const PERCENT = 100
 
 export const FailureShare = ({ channel }: { readonly channel: ChannelView }) => {
   const { t } = useTranslation("channels")
-  const { calls, failures } = channel
+  const { calls, failures, refused } = channel
   if (calls === 0) return "–"
   const count = Object.values(failures).reduce((sum, failureCount) => sum + failureCount, 0)
   return (
-    <span className="amount">
-      {t("failed", { count, calls, share: Math.round((count / calls) * PERCENT) })}
-    </span>
+    <>
+      <span className="amount">
+        {t("failed", { count, calls, share: Math.round((count / calls) * PERCENT) })}
+      </span>
+      {refused === 0 ? null : (
+        <Text size="xs" c="dimmed" className="amount">
+          {t("refused", { count: refused })}
+        </Text>
+      )}
+    </>
   )
 }
 

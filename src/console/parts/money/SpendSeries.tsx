@@ -30,7 +30,8 @@ export interface SpendLine extends Partial<Record<SpendGroup, string>> {
   readonly currency: string
   /** The vendor's cost, which only operators get. */
   readonly cost?: string
-  readonly margin?: string
+  /** Null where the cost of a charge is unknown. */
+  readonly margin?: string | null
 }
 
 interface SpendQuery<Group extends SpendGroup> extends AskedRange {
@@ -134,7 +135,10 @@ export const SpendSeries = <Group extends SpendGroup>({
       .map((measure) => ({
         name: measure,
         label: t(`spend.measures.${measure}`),
-        cell: (row: SpendLine) => <Amount value={row[measure] ?? "0"} />,
+        cell: (row: SpendLine) => {
+          const { [measure]: value = "0" } = row
+          return <Amount value={value} />
+        },
         isNumber: true
       })),
     {

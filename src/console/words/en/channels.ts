@@ -38,6 +38,7 @@ export const channels = {
   calls: "Calls",
   failures: "Failures",
   failed: "{{count}} of {{calls}} ({{share}} %)",
+  refused: "{{count}} rejected for their content",
   latency: "Latency",
   lag: "Completion lag",
   halfAndMost: "{{p50}} / {{p95}}",

@@ -53,6 +53,7 @@ export const shell = {
   cancel: "Cancel",
   save: "Save",
   none: "none",
+  unknown: "unknown",
   table: "Show as table",
   plot: "Show as chart",
   time: "Time",

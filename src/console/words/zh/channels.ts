@@ -41,6 +41,7 @@ export const channels: Translated<typeof english> = {
   calls: "调用",
   failures: "失败",
   failed: "{{calls}} 次中 {{count}} 次（{{share}}%）",
+  refused: "{{count}} 次因请求内容被拒",
   latency: "延迟",
   lag: "完成滞后",
   halfAndMost: "{{p50}} / {{p95}}",

@@ -56,6 +56,7 @@ export const shell: Translated<typeof english> = {
   cancel: "取消",
   save: "保存",
   none: "无",
+  unknown: "未知",
   table: "显示为表格",
   plot: "显示为图表",
   time: "时间",
