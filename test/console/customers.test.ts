@@ -264,6 +264,47 @@ inBrowser("customers in the console", layerTestGateway("embedded"), (it) => {
     })
   )
 
+  it.effect("an operator lands on an overview, whose entries open the page of each", () =>
+    Effect.gen(function* () {
+      const gateway = yield* Gateway
+      const browser = yield* Browser
+      const who = yield* gateway.customer("1")
+      const at = `/organizations/${who.organizationId}`
+      const payload = { scope: "organization", period: "month", amount: "0.25" }
+      yield* gateway.admin(`${at}/budgets`, { json: payload })
+      yield* gateway.admin(`${at}/low_balance`, { method: "PUT", json: { threshold: "0.9" } })
+      assert.strictEqual(
+        (yield* gateway.call("/v1/images/generations", image(who.key))).status,
+        200
+      )
+      const page = yield* browser.open("/", { session: asOwner })
+      const card = (name: string) => page.getByRole("region", { name })
+      yield* steps(async () => {
+        await page.getByRole("heading", { name: "Overview", level: 1 }).waitFor()
+        await card("Today").getByText("100.0 %", { exact: true }).waitFor()
+        // No mount of this catalog has a cost.
+        await card("This month").getByText("unknown", { exact: true }).waitFor()
+        await card("Channels in trouble").getByRole("link", { name: "Show all" }).waitFor()
+        await card("Open orphans").getByText("No open orphans").waitFor()
+        await card("Top models this month").getByRole("link", { name: "paint-1" }).waitFor()
+        await card("Low balances").getByRole("cell", { name: "0.8 CNY" }).waitFor()
+        await card("Low balances").getByRole("link", { name: "Show all" }).click()
+        const rows = page.getByRole("table", { name: "Customers" }).getByRole("row")
+        await rows.getByText("0.9 CNY").waitFor()
+        assert.strictEqual(await rows.count(), 2)
+        await page.goBack()
+        await card("Budgets near their limit").getByText("80.0 %").waitFor()
+        await card("Budgets near their limit").getByRole("link", { name: "per month" }).click()
+        await page.waitForURL(`**/customers/${who.organizationId}/budgets`)
+        await page.getByText("0.2 charged and 0 held of 0.25 CNY").waitFor()
+        await page.goBack()
+        await card("Today").getByRole("link", { name: "Orders" }).click()
+        await page.getByRole("table", { name: "Orders" }).getByText("paint-1").first().waitFor()
+        assert.match(page.url(), /all-orders\?from=/)
+      })
+    })
+  )
+
   it.effect("pages that have moved are found under their old addresses", () =>
     Effect.gen(function* () {
       const browser = yield* Browser

@@ -112,6 +112,15 @@ export const accountsSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
         { count: 2, balanceNano: 98n, heldNano: 11n }
       ])
       assert.deepStrictEqual((yield* organizations({ enabled: false }))[0][0], organizationId)
+      yield* ledger.setLowBalance(other.organizationId, 6n)
+      yield* ledger.setLowBalance(organizationId, 93n)
+      assert.deepStrictEqual(yield* organizations({ name: "Über", hasLowBalance: true }), [
+        [other.organizationId],
+        { count: 1, balanceNano: 5n, heldNano: 0n }
+      ])
+      assert.deepStrictEqual((yield* organizations({ name: "Über", hasLowBalance: false }))[0], [
+        organizationId
+      ])
       assert.deepStrictEqual(yield* organizations({ name: "%" }), [
         [],
         { count: 0, balanceNano: 0n, heldNano: 0n }

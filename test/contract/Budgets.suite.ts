@@ -204,6 +204,34 @@ export const budgetsSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
     })
   )
 
+  it.effect("of all organisations are listed by the share of them that is used", () =>
+    Effect.gen(function* () {
+      const ledger = yield* Ledger
+      const budgets = yield* Budgets
+      const { memberId, keyId, hold, budgetOf } = yield* keyed
+      const other = yield* keyed
+      const large = yield* budgetOf("key", "day", 100n)
+      const small = yield* budgetOf("member", "month", 20n)
+      yield* budgetOf("member", "total", 1_000n)
+      const others = yield* other.budgetOf("key", "total", 10n)
+      yield* ledger.hold(hold(16n, { memberId, keyId }))
+      yield* ledger.hold(other.hold(8n, { memberId: other.memberId, keyId: other.keyId }))
+      const own = new Set([large.id, small.id, others.id])
+      const listed = (minPercent: number) =>
+        Effect.map(budgets.listUsed(minPercent, { after: null, limit: 100 }), ({ data }) =>
+          data.map(({ id }) => id).filter((id) => own.has(id))
+        )
+      assert.deepStrictEqual(yield* listed(80), [others.id, small.id])
+      assert.deepStrictEqual(yield* listed(81), [])
+      assert.deepStrictEqual(yield* listed(16), [others.id, small.id, large.id])
+      const next = yield* budgets.listUsed(80, { after: others.id, limit: 1 })
+      assert.deepStrictEqual(
+        next.data.map(({ id }) => id),
+        [small.id]
+      )
+    })
+  )
+
   it.effect("are listed newest first, in pages, and of one subject", () =>
     Effect.gen(function* () {
       const budgets = yield* Budgets

@@ -9,7 +9,11 @@ import type {
 } from "../../src/services/operators/Accounts.ts"
 import type { AuditFilter } from "../../src/services/operators/AdminAudit.ts"
 
-export const anyOrganization: OrganizationFilter = { name: null, enabled: null }
+export const anyOrganization: OrganizationFilter = {
+  name: null,
+  enabled: null,
+  hasLowBalance: null
+}
 export const anyMember: MemberFilter = { ...anyOrganization, organizationId: null }
 export const anyKey: KeyFilter = { name: null, organizationId: null, memberId: null, revoked: null }
 

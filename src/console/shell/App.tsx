@@ -35,7 +35,9 @@ const Pages = () => {
   const { t } = useTranslation()
   const { session } = useSession()
   const visiblePages = pagesOf(session)
-  const [first] = visiblePages
+  const [firstPage] = visiblePages
+  // Operators start at their overview, also in a tab that has an API key as well.
+  const start = visiblePages.find(({ name }) => name === "overview") ?? firstPage
   return (
     <Switch>
       {visiblePages.map((page) => (
@@ -46,9 +48,9 @@ const Pages = () => {
       <Route path="/sign-in">
         <SignIn />
       </Route>
-      {first === undefined ? null : (
+      {start === undefined ? null : (
         <Route path="/">
-          <Redirect to={first.path} replace />
+          <Redirect to={start.path} replace />
         </Route>
       )}
       <Route>

@@ -8,6 +8,7 @@ import {
   IconCoins,
   IconDiscount,
   IconKey,
+  IconLayoutDashboard,
   IconListDetails,
   IconListSearch,
   IconPlugConnected,
@@ -32,6 +33,7 @@ export interface Page {
     | "orders"
     | "money"
     | "webhooks"
+    | "overview"
     | "allOrders"
     | "channels"
     | "catalog"
@@ -80,6 +82,13 @@ export const pages: ReadonlyArray<Page> = [
     scopes: ["webhooks"],
     icon: IconWebhook,
     view: lazy(() => import("../pages/webhooks/WebhooksPage.tsx"))
+  },
+  {
+    name: "overview",
+    side: "operator",
+    path: "/overview",
+    icon: IconLayoutDashboard,
+    view: lazy(() => import("../pages/overview/OverviewPage.tsx"))
   },
   {
     name: "allOrders",

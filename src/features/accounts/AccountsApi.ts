@@ -142,7 +142,18 @@ const changeErrors = [errors.NotFound, ...bodyErrors] as const
 
 export class AccountsGroup extends HttpApiGroup.make("accounts").add(
   HttpApiEndpoint.get("listOrganizations", "/organizations", {
-    query: { ...pageQuery, ...nameFilter, state: stateFilter(enabledStates), ...totalsQuery },
+    query: {
+      ...pageQuery,
+      ...nameFilter,
+      state: stateFilter(enabledStates),
+      low_balance: Schema.optionalKey(
+        Schema.Literals(["true", "false"]).annotate({
+          description:
+            "Only organisations whose balance is below their `low_balance`, or only all others"
+        })
+      ),
+      ...totalsQuery
+    },
     success: listWithTotals(
       OrganizationView,
       Schema.Struct({ count, ...poolFields, currency }).annotate({

@@ -109,9 +109,16 @@ export const layerAccounts = Layer.effect(
     const isPresent = (column: string, expected: boolean | null) =>
       sql.literal(expected === null ? "true" : `${column} IS ${expected ? "NOT NULL" : "NULL"}`)
 
-    const organizationConditions = ({ name, enabled }: OrganizationFilter): Conditions => ({
-      namePrefix: name,
-      others: isPresent("disabled_at", enabled === null ? null : !enabled)
+    const isLow = (expected: boolean | null) =>
+      expected === null
+        ? sql`true`
+        : sql`(SELECT coalesce(balance < low_balance, false) FROM pools
+                WHERE organization_id = id) = ${expected}`
+
+    const organizationConditions = (filter: OrganizationFilter): Conditions => ({
+      namePrefix: filter.name,
+      others: sql`${isPresent("disabled_at", filter.enabled === null ? null : !filter.enabled)}
+              AND ${isLow(filter.hasLowBalance)}`
     })
     const memberConditions = ({ organizationId, name, enabled }: MemberFilter): Conditions => ({
       namePrefix: name,

@@ -80,8 +80,9 @@ export const layerAccountsHandlers = HttpApiBuilder.group(
 
     return handlers.handleAll({
       listOrganizations: Effect.fn("accounts.listOrganizations")(function* ({ query }) {
-        const { name = null, state, totals, ...page } = query
-        const filter = { name, enabled: isEnabled(state) }
+        const { name = null, state, low_balance: low, totals, ...page } = query
+        const hasLowBalance = low === undefined ? null : low === "true"
+        const filter = { name, enabled: isEnabled(state), hasLowBalance }
         const list = listView(yield* accounts.organizations(filter, pageOf(page)), organizationView)
         if (totals === "false") return list
         const sums = yield* accounts.organizationTotals(filter)

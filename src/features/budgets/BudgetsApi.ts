@@ -17,11 +17,14 @@ import {
   pageQuery,
   Timestamp,
   text,
-  timeOrNull
+  timeOrNull,
+  wholeNumber
 } from "../../http/api/shared.ts"
 
 const MAX_THRESHOLDS = 10
 const MAX_PERCENT = 1000
+/** The percentage from which on a budget is listed as used. */
+const USUAL_USED_PERCENT = 80
 
 const Thresholds = Schema.Array(
   Schema.Int.check(
@@ -114,6 +117,23 @@ export class BudgetsGroup extends HttpApiGroup.make("budgets").add(
     success: list(BudgetView),
     error: [errors.NotFound, errors.InvalidRequest]
   }).annotateMerge(operation("List budgets", "With what is used of them; members' caps as well.")),
+  HttpApiEndpoint.get("listUsedBudgets", "/budgets", {
+    query: {
+      ...pageQuery,
+      min_used_percent: wholeNumber(
+        1,
+        MAX_PERCENT,
+        `Only budgets of which at least this percentage is used, ${USUAL_USED_PERCENT} when left out`
+      ).pipe(Schema.withDecodingDefaultKey(Effect.succeed(String(USUAL_USED_PERCENT))))
+    },
+    success: list(BudgetView),
+    error: errors.InvalidRequest
+  }).annotateMerge(
+    operation(
+      "List used budgets",
+      "Budgets of all organisations that are near their limit or above it, members' caps as well."
+    )
+  ),
   HttpApiEndpoint.get("readBudget", "/organizations/:id/budgets/:budget_id", {
     params,
     success: BudgetView,

@@ -116,6 +116,18 @@ export const layerBudgets = Layer.effect(
              ORDER BY b.id DESC`
         })
       }),
+      listUsed: Effect.fn("Budgets.listUsed")((minPercent, page) => {
+        const { after, limit } = page
+        const used = sql`(coalesce(u.held, 0) + coalesce(u.captured, 0))::numeric`
+        return readPage(Budget, page, {
+          isEntry: (id) => sql`SELECT 1 FROM budgets WHERE id = ${id}`,
+          newest: sql`
+            ${budgetsOf(sql`budgets`)}
+             WHERE ${used} > 0 AND ${used} * 100 >= b.amount::numeric * ${minPercent}
+               AND ${isAfterCursor("b.id", after)}
+             ORDER BY b.id DESC LIMIT ${limit + 1}`
+        })
+      }),
       listApplicable: Effect.fn("Budgets.listApplicable")(({ organizationId, memberId, keyId }) =>
         rowsOf(Budget)(
           retryBriefly(

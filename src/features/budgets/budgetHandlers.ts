@@ -70,6 +70,10 @@ export const layerBudgetHandlers = HttpApiBuilder.group(
         const { subject_id: subjectId = null, ...page } = query
         return listView(yield* budgets.list(params.id, subjectId, pageOf(page)), budgetView)
       }),
+      listUsedBudgets: Effect.fn("budgets.listUsedBudgets")(function* ({ query }) {
+        const { min_used_percent: minPercent, ...page } = query
+        return listView(yield* budgets.listUsed(minPercent, pageOf(page)), budgetView)
+      }),
       readBudget: Effect.fn("budgets.readBudget")(function* ({ params }) {
         return budgetView(yield* budgets.find(params.id, params.budget_id))
       }),

@@ -63,6 +63,11 @@ export class Budgets extends Context.Service<
       subjectId: string | null,
       page: PageRequest
     ): Effect.Effect<Page<Budget>, InvalidRequest>
+    /**
+     * The budgets of all organisations of which at least this percentage is used, newest first;
+     * budgets without any use are left out.
+     */
+    listUsed(minPercent: number, page: PageRequest): Effect.Effect<Page<Budget>, InvalidRequest>
     /** The budgets that apply to orders with this key. */
     listApplicable(caller: {
       readonly organizationId: string

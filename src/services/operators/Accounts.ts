@@ -90,9 +90,12 @@ interface NameFilter {
 
 export interface OrganizationFilter extends NameFilter {
   readonly enabled: boolean | null
+  /** Whether the balance is below the low-balance alert; without an alert it is not. */
+  readonly hasLowBalance: boolean | null
 }
 
-export interface MemberFilter extends OrganizationFilter {
+export interface MemberFilter extends NameFilter {
+  readonly enabled: boolean | null
   readonly organizationId: string | null
 }
 

@@ -93,6 +93,19 @@ export const layerBudgetsMemory = Layer.effect(
           page
         )
       }),
+      listUsed: Effect.fn("Budgets.listUsed")(function* (minPercent, page) {
+        const at = yield* now
+        const usedBudgets = [...store.organizations.values()]
+          .flatMap((books) =>
+            [...books.budgets.values()].map((budget) => budgetRecord(books, budget, at))
+          )
+          .filter(({ amountNano, heldNano, capturedNano }) => {
+            const usedNano = heldNano + capturedNano
+            return usedNano > 0n && usedNano * 100n >= amountNano * BigInt(minPercent)
+          })
+          .toSorted((one, other) => (one.id < other.id ? -1 : 1))
+        return yield* pageOf(usedBudgets, page)
+      }),
       listApplicable: Effect.fn("Budgets.listApplicable")(function* (caller) {
         const at = yield* now
         const books = store.organizations.get(caller.organizationId)

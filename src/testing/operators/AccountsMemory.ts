@@ -78,7 +78,7 @@ const hasPrefix = (prefix: string | null, { name }: { readonly name: string }): 
 
 /** Whether an organisation or member matches the filter. */
 const isMatch = (
-  { name, enabled }: OrganizationFilter,
+  { name, enabled }: Pick<OrganizationFilter, "name" | "enabled">,
   account: { readonly name: string; readonly disabledAt: Date | null }
 ): boolean =>
   hasPrefix(name, account) && (enabled === null || (account.disabledAt === null) === enabled)
@@ -121,7 +121,10 @@ export const layerAccountsMemory = Layer.effect(
         .toSorted((one, other) => (one.member.id < other.member.id ? -1 : 1))
 
     const matchingOrganizations = (filter: OrganizationFilter) =>
-      [...organizations.values()].map(organizationRecord).filter((one) => isMatch(filter, one))
+      [...organizations.values()].map(organizationRecord).filter((one) => {
+        const isLow = one.lowNano !== null && one.balanceNano < one.lowNano
+        return isMatch(filter, one) && (filter.hasLowBalance ?? isLow) === isLow
+      })
 
     const matchingMembers = (filter: MemberFilter) =>
       Effect.map(Clock.currentTimeMillis, (now) =>

@@ -25,6 +25,7 @@ export const views: ReadonlyArray<View> = [
   { name: "money-statement", path: ({ month }) => `/money/statements/${month}` },
   { name: "webhooks", path: at("/webhooks") },
   { name: "webhook", path: ({ endpoint }) => `/webhooks/${endpoint}` },
+  { name: "overview", path: at("/overview") },
   { name: "all-orders", path: at("/all-orders") },
   { name: "order-history", path: ({ done }) => `/all-orders/${done}` },
   { name: "channels", path: at("/channels") },

@@ -69,7 +69,7 @@ export const FailureShare = ({ channel }: { readonly channel: ChannelView }) => 
 
 const SECOND = 1000
 
-const formatMillis = (millis: number | null): string =>
+export const formatMillis = (millis: number | null): string =>
   millis === null ? "–" : millis < SECOND ? `${millis} ms` : `${(millis / SECOND).toFixed(1)} s`
 
 export const Durations = ({ of: { p50, p95 } }: { readonly of: ChannelView["latency_ms"] }) => {

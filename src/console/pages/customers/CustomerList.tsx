@@ -78,14 +78,17 @@ export const CustomerList = () => {
   const [name] = useAddressValue("name")
   const [stateFilter] = useAddressValue("state")
   const state = matchOption(stateFilter, enabledStates)
+  const [low] = useAddressValue("low")
+  const isLow = low === "true"
   const [isOpen, { open, close }] = useDisclosure(false)
   const organizations = usePages(
-    [...organizationsKey, "list", { name, state }],
+    [...organizationsKey, "list", { name, state, isLow }],
     (after) => (gateway) =>
       gateway.accounts.listOrganizations({
         query: {
           ...{ limit: PAGE, totals: "true" as const, ...after, ...omitEmpty("name", name) },
-          ...(state === undefined ? {} : { state })
+          ...(state === undefined ? {} : { state }),
+          ...(isLow ? { low_balance: "true" as const } : {})
         }
       }),
     { intervalMillis: REFRESH_MILLIS }
@@ -122,6 +125,11 @@ export const CustomerList = () => {
           name="state"
           label={t("state")}
           choices={enabledStates.map((value) => ({ value, label: t(value) }))}
+        />
+        <ChoiceFilter
+          name="low"
+          label={t("lowFilter")}
+          choices={[{ value: "true", label: t("isLow") }]}
         />
       </Group>
       <DataTable

@@ -61,6 +61,8 @@ export const accounts = {
   holdsOnCreditHint: "Orders are accepted until the balance is below zero by the credit.",
   creditForHolds: "also for holds",
   lowBalance: "Low-balance alert",
+  lowFilter: "Balance",
+  isLow: "below the alert",
   never: "never",
   neverExpires: "never",
   disabledSince: "Disabled since",

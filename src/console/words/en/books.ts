@@ -56,7 +56,8 @@ export const books = {
     open: "Add deposit",
     go: "Deposit",
     done: "The deposit was booked. Balance: {{balance}} {{currency}}.",
-    sum: "{{count}} deposits:"
+    sum_one: "{{count}} deposit:",
+    sum_other: "{{count}} deposits:"
   },
   adjust: {
     title: "Adjustments",

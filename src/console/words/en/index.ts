@@ -7,6 +7,7 @@ import { failures } from "./failures.ts"
 import { health } from "./health.ts"
 import { money } from "./money.ts"
 import { orders } from "./orders.ts"
+import { overview } from "./overview.ts"
 import { playground } from "./playground.ts"
 import { priceLists } from "./priceLists.ts"
 import { shell } from "./shell.ts"
@@ -21,6 +22,7 @@ export const en = {
   health,
   money,
   orders,
+  overview,
   playground,
   priceLists,
   shell,

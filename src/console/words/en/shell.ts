@@ -30,6 +30,7 @@ export const shell = {
     orders: "Orders",
     money: "Billing",
     webhooks: "Webhooks",
+    overview: "Overview",
     allOrders: "Orders",
     channels: "Channels",
     catalog: "Catalog",

@@ -62,6 +62,8 @@ export const accounts: Translated<typeof english> = {
   holdsOnCreditHint: "启用后，余额低于零的金额达到信用额度之前仍可下单。",
   creditForHolds: "预扣可用",
   lowBalance: "低余额提醒",
+  lowFilter: "余额",
+  isLow: "低于提醒线",
   never: "不提醒",
   neverExpires: "永不过期",
   disabledSince: "停用时间",

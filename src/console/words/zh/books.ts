@@ -58,7 +58,8 @@ export const books: Translated<typeof english> = {
     open: "充值",
     go: "确认充值",
     done: "充值已入账。资金池余额为 {{balance}} {{currency}}。",
-    sum: "共 {{count}} 笔充值："
+    sum_one: "共 {{count}} 笔充值：",
+    sum_other: "共 {{count}} 笔充值："
   },
   adjust: {
     title: "调整",

@@ -9,6 +9,7 @@ import { failures } from "./failures.ts"
 import { health } from "./health.ts"
 import { money } from "./money.ts"
 import { orders } from "./orders.ts"
+import { overview } from "./overview.ts"
 import { playground } from "./playground.ts"
 import { priceLists } from "./priceLists.ts"
 import { shell } from "./shell.ts"
@@ -23,6 +24,7 @@ export const zh: Translated<typeof en> = {
   health,
   money,
   orders,
+  overview,
   playground,
   priceLists,
   shell,

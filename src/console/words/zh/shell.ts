@@ -33,6 +33,7 @@ export const shell: Translated<typeof english> = {
     orders: "订单",
     money: "账单",
     webhooks: "Webhook",
+    overview: "概览",
     allOrders: "订单",
     channels: "渠道",
     catalog: "目录",
