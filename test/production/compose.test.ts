@@ -37,6 +37,7 @@ const restOf = (name: string): string =>
   last.findLast((instruction) => instruction.name === name)?.rest ?? ""
 
 const ours = Object.entries(services).filter(([, { build }]) => build !== undefined)
+const monitoring = ["prometheus", "alertmanager", "grafana"]
 const serviceOf = (name: string) => services[name] ?? assert.fail(`no service ${name}`)
 
 describe("the image", () => {
@@ -91,7 +92,7 @@ describe("the composition", () => {
   })
 
   it("lets our services, and those before them, write nowhere and become nobody else", () => {
-    const sealed = [...ours.map(([name]) => name), "haproxy", "prometheus"]
+    const sealed = [...ours.map(([name]) => name), "haproxy", ...monitoring]
     assert.includeMembers(sealed, ["migrate", "gateway-1", "gateway-2"])
     for (const name of sealed) {
       const { read_only, cap_drop, security_opt } = serviceOf(name)
@@ -142,6 +143,52 @@ describe("the composition", () => {
       const { networks, environment = {} } = serviceOf(gateway)
       assert.deepStrictEqual(networks?.default.aliases, [name])
       assert.strictEqual(environment.GATEWAY_METRICS_PORT, port)
+    }
+  })
+
+  it("starts what monitors the gateways only under its profile, with files that exist", () => {
+    const optional = Object.entries(services).filter(([, { profiles = [] }]) => profiles.length > 0)
+    assert.sameMembers(
+      optional.map(([name]) => name),
+      monitoring
+    )
+    for (const [name, { profiles, volumes = [] }] of optional) {
+      assert.deepStrictEqual(profiles, ["monitoring"], name)
+      for (const volume of volumes.filter((volume) => volume.startsWith("."))) {
+        assert.isTrue(existsSync(join(root, volume.split(":")[0] ?? "")), volume)
+      }
+    }
+    const targets = /alertmanagers:[\s\S]*targets: \[([\w-]+):(\d+)\]/.exec(
+      source("scripts/monitoring/prometheus.yml")
+    )
+    assert.strictEqual(targets?.[1], "alertmanager")
+    assert.isTrue(
+      serviceOf("alertmanager").ports?.some((port) => port.endsWith(`:${targets?.[2]}`))
+    )
+    assert.include(
+      source("scripts/monitoring/grafana/datasources/prometheus.yml"),
+      `url: http://prometheus:${serviceOf("prometheus").ports?.[0]?.split(":").at(-1)}`
+    )
+    const folder = /path: (\S+)/.exec(
+      source("scripts/monitoring/grafana/dashboards/files.yml")
+    )?.[1]
+    assert.isTrue(serviceOf("grafana").volumes?.some((volume) => volume.includes(`:${folder}/`)))
+    const severities = new Set(
+      Array.from(
+        source("scripts/monitoring/alerts.yml").matchAll(/severity: (\w+)/g),
+        ([, name]) => name
+      )
+    )
+    const receivers = Array.from(
+      source("scripts/monitoring/alertmanager.yml").matchAll(/- name: (\w+)/g),
+      ([, name]) => name
+    )
+    assert.sameMembers(receivers, [...severities])
+  })
+
+  it("says of a gateway that it is healthy when it is ready for orders", () => {
+    for (const name of ["gateway-1", "gateway-2"]) {
+      assert.include(serviceOf(name).healthcheck?.test.join(" "), "/readyz")
     }
   })
 

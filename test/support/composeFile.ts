@@ -23,6 +23,8 @@ const Service = Schema.Struct({
   networks: Schema.optionalKey(Schema.Struct({ default: Schema.Struct({ aliases: Texts }) })),
   depends_on: Schema.optionalKey(Schema.Unknown),
   stop_grace_period: Schema.optionalKey(Schema.String),
+  profiles: Schema.optionalKey(Texts),
+  healthcheck: Schema.optionalKey(Schema.Struct({ test: Texts })),
   restart: Schema.String
 })
 
