@@ -51,8 +51,9 @@ CREATE TRIGGER tasks_not_archived AFTER UPDATE ON tasks FOR EACH ROW
 
 -- Erases an ended task: its addresses, its result, the vendor's error message, the log of its
 -- calls, its stored answer, and its files in the archive. The task's order remains without the
--- vendor's messages, and so do the books. Returns whether there is such a task; a repeat changes nothing. A copy may still be
--- running until its claim has expired, so the files are removed after that.
+-- vendor's messages, and so do the books. Returns whether there is such a task; a repeat changes
+-- nothing. A copy may still be running until its claim has expired, so the files are removed after
+-- that.
 CREATE FUNCTION erase_task(p_organization text, p_id text, p_lease interval) RETURNS boolean
 LANGUAGE plpgsql AS $$
 BEGIN
