@@ -65,6 +65,11 @@ inBrowser(
         const gateway = yield* Gateway
         const browser = yield* Browser
         const who = yield* gateway.customer("100")
+        const endpoint = yield* gateway.call("/v1/webhook_endpoints", {
+          key: who.key,
+          json: { name: "ends", url: "http://127.0.0.1:9/ends", event_types: ["video.failed"] }
+        })
+        assert.isBelow(endpoint.status, 300, endpoint.text)
         const id = yield* createVideo(who, { model: "film-1", prompt: "x sim:fail" })
         const { error } = yield* finishVideo(who, id)
         const { hold } = yield* orderOf(who, id)
@@ -83,6 +88,14 @@ inBrowser(
             .getByText(error?.message ?? "-")
             .waitFor()
           await page.getByText("No receipt: nothing was charged").waitFor()
+          await life.getByText("Webhook video.failed").waitFor()
+          assert.match(
+            (await life.getByRole("link", { name: "ends" }).getAttribute("href")) ?? "",
+            /\/console\/webhooks\/whe_/
+          )
+          await page.getByRole("button", { name: "Copy link" }).click()
+          const link = await page.evaluate(() => navigator.clipboard.readText())
+          assert.strictEqual(link, `${gateway.url}/console/orders/${id}`)
         })
         assert.deepInclude(yield* gateway.balance(who), { balance: "100", held: "0" })
         yield* steps(async () => {
@@ -90,6 +103,7 @@ inBrowser(
           const life = page.getByRole("region", { name: "Timeline" })
           await life.getByText(`The hold of ${hold} CNY was released in full.`).waitFor()
           await life.getByText("Failed", { exact: true }).waitFor()
+          await life.getByText("Webhook video.failed").waitFor()
           const said = await life.getByText(/^by /).allTextContents()
           assert.deepStrictEqual(
             said,
@@ -151,6 +165,27 @@ inBrowser(
           const rows = page.getByRole("table", { name: "Orders" }).getByRole("row")
           await rows.nth(2).waitFor()
           assert.strictEqual(await rows.count(), 3)
+          const row = rows.filter({ has: page.getByTitle(id) })
+          await row.locator("img").waitFor()
+          await row.getByText("red", { exact: true }).waitFor()
+          const pick = async (label: string, choice: string) => {
+            await page.getByRole("combobox", { name: label, exact: true }).click()
+            await page.getByRole("option", { name: choice, exact: true }).click()
+          }
+          await pick("Model", "film-1")
+          await page.waitForURL(/model=film-1/)
+          await page.getByText("No orders match these filters").waitFor()
+          await pick("Period", "This month")
+          await page.waitForURL(/from=\d{4}-\d\d-01/)
+          await page.getByRole("button", { name: "Clear filters" }).click()
+          await rows.nth(2).waitFor()
+          await page.setViewportSize({ width: 390, height: 844 })
+          await page.getByRole("columnheader", { name: "Created" }).waitFor({ state: "detached" })
+          for (const text of ["Succeeded", `${charge} CNY`]) {
+            const box = await row.getByText(text, { exact: true }).boundingBox()
+            assert.isAtMost((box?.x ?? 390) + (box?.width ?? 390), 390)
+          }
+          await page.setViewportSize({ width: 1280, height: 900 })
           await page.getByRole("button", { name: "Filter by team=red" }).click()
           await page.waitForURL(/tag=team%3Dred/)
           await rows.nth(2).waitFor({ state: "detached" })

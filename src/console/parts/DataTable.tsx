@@ -43,6 +43,8 @@ interface RowsProps<Row> {
   readonly isBusy?: boolean
   /** Whether all columns are always shown, without a menu that hides them. */
   readonly isFixed?: boolean
+  /** Whether the columns fit a narrow screen, so that the table does not scroll sideways. */
+  readonly isNarrow?: boolean
 }
 
 /** A table without pagination. */
@@ -52,7 +54,8 @@ export const RowTable = <Row extends RowData>({
   rows,
   empty,
   isBusy = false,
-  isFixed = false
+  isFixed = false,
+  isNarrow = false
 }: RowsProps<Row>) => {
   const { t } = useTranslation()
   const byName = new Map(columns.map((column) => [column.name, column]))
@@ -97,7 +100,7 @@ export const RowTable = <Row extends RowData>({
         </Group>
       )}
       <Table.ScrollContainer
-        minWidth={Math.max(NARROWEST, table.getVisibleLeafColumns().length * COLUMN)}
+        minWidth={isNarrow ? 0 : Math.max(NARROWEST, table.getVisibleLeafColumns().length * COLUMN)}
         // Makes the scroll area focusable, so that a keyboard can scroll a wide table.
         scrollAreaProps={{ viewportProps: { tabIndex: 0, role: "group", "aria-label": label } }}
       >

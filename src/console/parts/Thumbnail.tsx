@@ -14,7 +14,8 @@ interface Props {
   readonly id: string
   readonly kind: keyof typeof kindIcons
   readonly state: "processing" | "succeeded" | "failed"
-  readonly isDeleted: boolean
+  /** Whether this tab's key can load a file of the order, once it has succeeded. */
+  readonly hasFile: boolean
   readonly size: number
   /** Whether it is outlined as the selected one. */
   readonly isMarked?: boolean
@@ -29,7 +30,7 @@ const pathOf = ({ id, kind }: Props): string =>
 
 const useThumbnail = (props: Props, isVisible: boolean): string | null => {
   const { session } = useSession()
-  const { id, kind, state, isDeleted } = props
+  const { id, kind, state, hasFile } = props
   const { data = null } = useQuery({
     queryKey: ["thumbnail", id],
     queryFn: async ({ signal }) => {
@@ -43,11 +44,7 @@ const useThumbnail = (props: Props, isVisible: boolean): string | null => {
       return thumbnailOf(await response.blob()).catch(() => null)
     },
     enabled:
-      isVisible &&
-      session.apiKey !== null &&
-      state === "succeeded" &&
-      !isDeleted &&
-      kind !== "text",
+      isVisible && session.apiKey !== null && state === "succeeded" && hasFile && kind !== "text",
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: KEPT_MILLIS
   })

@@ -28,14 +28,24 @@ export const Amount = ({
   )
 }
 
+const mediumTime = { dateStyle: "medium", timeStyle: "medium" } as const
+const shortTime = { month: "short", day: "numeric", hour: "2-digit", minute: "2-digit" } as const
+
 /** A time in the reader's time zone. Its tooltip has the exact time with the zone. */
-export const Timestamp = ({ at }: { readonly at: string | null }) => {
+export const Timestamp = ({
+  at,
+  isShort = false
+}: {
+  readonly at: string | null
+  /** Whether the year and the seconds are left to the tooltip. */
+  readonly isShort?: boolean
+}) => {
   const { t, i18n } = useTranslation()
   if (at === null) return <span>{t("none")}</span>
   const date = new Date(at)
   return (
     <time dateTime={at} title={`${at} · ${date.toString()}`} className="moment">
-      {date.toLocaleString(i18n.language, { dateStyle: "medium", timeStyle: "medium" })}
+      {date.toLocaleString(i18n.language, isShort ? shortTime : mediumTime)}
     </time>
   )
 }

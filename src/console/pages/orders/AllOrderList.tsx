@@ -9,10 +9,11 @@ import { type ListPage, useApiQuery, usePages } from "../../gateway/hooks.tsx"
 import { omitEmpty } from "../../parts/controls/addressFields.tsx"
 import { type Column, DataTable } from "../../parts/DataTable.tsx"
 import { Amount, groupDigits, Id } from "../../parts/texts.tsx"
-import { ChoiceField, DayField, FieldGrid, TextField } from "./FilterFields.tsx"
+import { usePriceLists } from "../priceLists/usePriceLists.ts"
+import { ChoiceField, DayField, FieldGrid, PeriodField, TextField } from "./FilterFields.tsx"
 import { OrderSearch } from "./OrderSearch.tsx"
-import { EVERY_MILLIS, LiveSwitch, useChoices } from "./OwnOrderList.tsx"
-import { useOrderColumns } from "./orderColumns.tsx"
+import { choicesOf, EVERY_MILLIS, LiveSwitch, useChoices } from "./OwnOrderList.tsx"
+import { useIsNarrow, useOrderColumns } from "./orderColumns.tsx"
 import {
   AllFilters,
   DIGEST,
@@ -68,9 +69,12 @@ const Totals = ({ totals }: { readonly totals: Sums }) => {
   )
 }
 
+/** The value that finds orders by the catalog's prices. */
+const NO_LIST = "none"
+
 /** Filters that are hidden behind a button. */
 const rare = [
-  ...(["member_id", "key_id", "modality"] as const),
+  ...(["member_id", "key_id", "modality", "price_list"] as const),
   ...(["tag", "upstream_id", "prompt_digest"] as const)
 ]
 
@@ -86,8 +90,7 @@ const Filters = ({ filters, isLimited }: FilterProps) => {
   // The rare filters are shown when one of them is set.
   const [isOpen, { toggle }] = useDisclosure(rare.some((name) => filters.value(name) !== ""))
   const catalog = useApiQuery(["catalog", "names"], (gateway) => gateway.admin.readCatalog({}))
-  const idsOf = (entries: ReadonlyArray<{ readonly id: string }> | undefined) =>
-    entries?.map(({ id }) => id) ?? []
+  const priceLists = usePriceLists()
   return (
     <Stack gap="xs" role="group" aria-label={t("filters.label")}>
       <FieldGrid>
@@ -100,23 +103,24 @@ const Filters = ({ filters, isLimited }: FilterProps) => {
           label={t("filters.state")}
           data={choices.states}
         />
-        <TextField
+        <ChoiceField
           filters={filters}
           name="model"
           label={t("filters.model")}
-          suggestions={idsOf(catalog.data?.models)}
+          data={choicesOf(catalog.data?.models)}
         />
-        <TextField
+        <ChoiceField
           filters={filters}
           name="channel"
           label={t("filters.channel")}
-          suggestions={idsOf(catalog.data?.channels)}
+          data={choicesOf(catalog.data?.channels)}
         />
-        <DayField filters={filters} name="from" label={t("filters.from")} />
-        <DayField filters={filters} name="to" label={t("filters.to")} />
+        <PeriodField filters={filters} />
       </FieldGrid>
       <Collapse expanded={isOpen}>
         <FieldGrid>
+          <DayField filters={filters} name="from" label={t("filters.from")} />
+          <DayField filters={filters} name="to" label={t("filters.to")} />
           <OwnerField owner="member" filters={filters} label={t("filters.member")} />
           <OwnerField owner="key" filters={filters} label={t("filters.key")} />
           <ChoiceField
@@ -124,6 +128,15 @@ const Filters = ({ filters, isLimited }: FilterProps) => {
             name="modality"
             label={t("filters.modality")}
             data={choices.modalities}
+          />
+          <ChoiceField
+            filters={filters}
+            name="price_list"
+            label={t("filters.priceList")}
+            data={[
+              { value: NO_LIST, label: t("filters.noList") },
+              ...(priceLists.data?.data.map(({ id, name }) => ({ value: id, label: name })) ?? [])
+            ]}
           />
           <TextField
             filters={filters}
@@ -219,10 +232,12 @@ const Table = ({
   const { t } = useTranslation("orders")
   const currency = orders.data?.pages[0]?.data[0]?.currency
   const columns = useOrderColumns({ filters, currency, between: useFurther(currency, isLimited) })
+  const isNarrow = useIsNarrow()
   return (
     <DataTable
       label={t("table")}
       columns={columns}
+      isNarrow={isNarrow}
       query={orders}
       empty={orders.hasNextPage ? t("goOn") : filters.isAny ? t("noneSuch") : t("none")}
     />
@@ -240,7 +255,7 @@ export const AllOrderList = ({ organizationId }: { readonly organizationId?: str
     ...omitEmpty("organization_id", filters.value("organization_id"))
   }
   const [isLive, setLive] = useState(true)
-  const isSummed = !("upstream_id" in query || "prompt_digest" in query)
+  const isSummed = !("upstream_id" in query || "prompt_digest" in query || "price_list" in query)
   const orders = usePages<Order, Page, unknown>(
     ["orders", "all", query],
     (after) => (gateway) =>

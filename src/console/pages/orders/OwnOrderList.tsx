@@ -1,15 +1,17 @@
 /** A member's own orders, updated while they are open. */
 import { Button, Group, Stack, Switch, Text, Title } from "@mantine/core"
+import { Struct } from "effect"
 import { useState } from "react"
 import { useTranslation } from "react-i18next"
-import { modalities } from "../../../domain/catalog/Modality.ts"
+import { isReserved, modalities } from "../../../domain/catalog/Modality.ts"
 import { publicStates } from "../../../domain/taskStates.ts"
+import type { OwnOrderView } from "../../../features/usage/OrdersApi.ts"
 import { useApiQuery, usePages } from "../../gateway/hooks.tsx"
 import { DataTable } from "../../parts/DataTable.tsx"
 import { Timestamp } from "../../parts/texts.tsx"
-import { ChoiceField, DayField, FieldGrid, TextField } from "./FilterFields.tsx"
+import { ChoiceField, DayField, FieldGrid, PeriodField, TextField } from "./FilterFields.tsx"
 import { OrderSearch } from "./OrderSearch.tsx"
-import { useOrderColumns } from "./orderColumns.tsx"
+import { useIsNarrow, useOrderColumns } from "./orderColumns.tsx"
 import { OwnFilters, TAG, useFilters, useOrderFilters } from "./orderFilters.ts"
 
 const PAGE = 50
@@ -47,11 +49,18 @@ export const LiveSwitch = ({
 /** The filter choices that all lists of orders share. */
 export const useChoices = () => {
   const { t } = useTranslation("orders")
+  const { t: playground } = useTranslation("playground")
   return {
     states: publicStates.map((value) => ({ value, label: t(`states.${value}`) })),
-    modalities: Object.keys(modalities).map((value) => ({ value, label: value }))
+    modalities: Struct.keys(modalities)
+      .filter((value) => !isReserved(value))
+      .map((value) => ({ value, label: playground(`modalities.${value}`) }))
   }
 }
+
+/** Entries with an id as choices. */
+export const choicesOf = (entries: ReadonlyArray<{ readonly id: string }> | undefined) =>
+  entries?.map(({ id }) => ({ value: id, label: id })) ?? []
 
 export const OwnOrderList = () => {
   const { t } = useTranslation("orders")
@@ -66,7 +75,12 @@ export const OwnOrderList = () => {
   )
   const models = useApiQuery(["models", "names"], (gateway) => gateway.models.list({ query: {} }))
   const choices = useChoices()
-  const columns = useOrderColumns({ filters, currency: orders.data?.pages[0]?.data[0]?.currency })
+  const isNarrow = useIsNarrow()
+  const columns = useOrderColumns({
+    filters,
+    currency: orders.data?.pages[0]?.data[0]?.currency,
+    hasFile: ({ is_task, deleted_at }: typeof OwnOrderView.Type) => is_task && deleted_at === null
+  })
   return (
     <Stack>
       <Group justify="space-between">
@@ -76,18 +90,18 @@ export const OwnOrderList = () => {
       <Text c="dimmed">{t("lead")}</Text>
       <OrderSearch filters={filters} label={t("search.own")} acceptsVendorIds={false} />
       <Stack gap="xs" role="group" aria-label={t("filters.label")}>
-        <FieldGrid>
+        <FieldGrid columns={7}>
           <ChoiceField
             filters={filters}
             name="state"
             label={t("filters.state")}
             data={choices.states}
           />
-          <TextField
+          <ChoiceField
             filters={filters}
             name="model"
             label={t("filters.model")}
-            suggestions={models.data?.data.map(({ id }) => id) ?? []}
+            data={choicesOf(models.data?.data)}
           />
           <ChoiceField
             filters={filters}
@@ -103,9 +117,10 @@ export const OwnOrderList = () => {
             pattern={TAG}
             hint={t("filters.tagHint")}
           />
+          <PeriodField filters={filters} />
           <DayField filters={filters} name="from" label={t("filters.from")} />
           <DayField filters={filters} name="to" label={t("filters.to")} />
-        </FieldGrid>{" "}
+        </FieldGrid>
         {filters.isAny ? (
           <Button
             variant="subtle"
@@ -120,6 +135,7 @@ export const OwnOrderList = () => {
       <DataTable
         label={t("table")}
         columns={columns}
+        isNarrow={isNarrow}
         query={orders}
         empty={orders.hasNextPage ? t("goOn") : filters.isAny ? t("noneSuch") : t("none")}
       />

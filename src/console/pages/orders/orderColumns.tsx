@@ -1,8 +1,11 @@
 /** The columns that all lists of orders share. */
-import { Anchor, Text } from "@mantine/core"
+import { Anchor, Group, Stack, Text } from "@mantine/core"
+import { useMediaQuery } from "@mantine/hooks"
 import { useTranslation } from "react-i18next"
 import { Link, useSearch } from "wouter"
 import type { Column } from "../../parts/DataTable.tsx"
+import { useOrderTitle } from "../../parts/orderTitles.ts"
+import { Thumbnail } from "../../parts/Thumbnail.tsx"
 import { Amount, Timestamp } from "../../parts/texts.tsx"
 import type { OrderFilters } from "./orderFilters.ts"
 import {
@@ -31,6 +34,12 @@ export interface ListedOrder {
 }
 
 const ENDS = 6
+const THUMBNAIL = 40
+const MAX_TITLE = 220
+
+/** Whether there is no room for more than what an order is, its state and its amount. */
+export const useIsNarrow = (): boolean =>
+  useMediaQuery("(max-width: 36em)", false, { getInitialValueInEffect: false })
 
 /**
  * A link to the order. The link keeps the filters in its address, so that the way back restores
@@ -50,28 +59,90 @@ const OrderLink = ({ id }: { readonly id: string }) => {
   )
 }
 
+/** A small picture of the result, the order's id, and its title or model. */
+const OrderPreview = ({
+  order,
+  hasFile,
+  isNarrow
+}: {
+  readonly order: ListedOrder
+  readonly hasFile: boolean
+  readonly isNarrow: boolean
+}) => {
+  const { id, kind, state, model, created_at } = order
+  const title = useOrderTitle()(order)
+  return (
+    <Group gap="sm" wrap="nowrap">
+      <Thumbnail id={id} kind={kind} state={state} hasFile={hasFile} size={THUMBNAIL} />
+      <Stack gap={0} miw={0}>
+        <OrderLink id={id} />
+        <Text size="xs" c="dimmed" truncate maw={isNarrow ? 130 : MAX_TITLE} title={title}>
+          {title === "" || isNarrow ? model : title}
+        </Text>
+        {isNarrow ? (
+          <Text size="xs" c="dimmed" style={{ whiteSpace: "normal" }}>
+            {title === "" ? <Timestamp at={created_at} isShort /> : title}
+          </Text>
+        ) : null}
+      </Stack>
+    </Group>
+  )
+}
+
 export const useOrderColumns = <Order extends ListedOrder>({
   filters,
   currency,
-  between: further = []
+  between: further = [],
+  hasFile = () => false
 }: {
   readonly filters: OrderFilters
   /** The currency in the headings, since it is the same in every row. */
   readonly currency: string | undefined
   /** Additional columns after the model. */
   readonly between?: ReadonlyArray<Column<Order>>
+  /** Whether the session's key can load a file of the order, once it has succeeded. */
+  readonly hasFile?: (order: Order) => boolean
 }): ReadonlyArray<Column<Order>> => {
   const { t } = useTranslation("orders")
   const length = useLength()
   const money = (label: string) => (currency === undefined ? label : `${label} (${currency})`)
+  const isNarrow = useIsNarrow()
+  const preview: Column<Order> = {
+    name: "id",
+    label: t("columns.id"),
+    cell: (order) => <OrderPreview order={order} hasFile={hasFile(order)} isNarrow={isNarrow} />
+  }
+  const state: Column<Order> = {
+    name: "state",
+    label: t("columns.state"),
+    cell: ({ state }) => <StateMark state={state} />
+  }
+  const charge: Column<Order> = {
+    name: "charge",
+    label: money(t("columns.charge")),
+    isNumber: true,
+    cell: ({ charge }) => <Amount value={charge} />
+  }
+  if (isNarrow) {
+    const cell = ({ state, charge, currency }: Order) => (
+      <Stack gap={2}>
+        <StateMark state={state} />
+        <Text size="sm">
+          <Amount value={charge} currency={currency} />
+        </Text>
+      </Stack>
+    )
+    return [preview, { name: "stateAndCharge", label: t("columns.state"), cell }]
+  }
   return [
+    preview,
+    state,
     {
-      name: "state",
-      label: t("columns.state"),
-      cell: ({ state }) => <StateMark state={state} />
+      name: "kind",
+      label: t("columns.kind"),
+      isHidden: true,
+      cell: ({ kind }) => <KindMark kind={kind} />
     },
-    { name: "id", label: t("columns.id"), cell: ({ id }) => <OrderLink id={id} /> },
-    { name: "kind", label: t("columns.kind"), cell: ({ kind }) => <KindMark kind={kind} /> },
     {
       name: "model",
       label: t("columns.model"),
@@ -99,12 +170,7 @@ export const useOrderColumns = <Order extends ListedOrder>({
       isNumber: true,
       cell: ({ hold }) => <Amount value={hold} />
     },
-    {
-      name: "charge",
-      label: money(t("columns.charge")),
-      isNumber: true,
-      cell: ({ charge }) => <Amount value={charge} />
-    },
+    charge,
     {
       name: "returned",
       label: money(t("columns.returned")),

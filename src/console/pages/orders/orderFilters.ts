@@ -28,6 +28,7 @@ export const AllFilters = Schema.Struct({
   member_id: text,
   key_id: text,
   channel: text,
+  price_list: text,
   upstream_id: text,
   prompt_digest: Schema.optionalKey(Schema.String.check(Schema.isPattern(DIGEST)))
 })

@@ -2,10 +2,10 @@
 import { useMemo } from "react"
 import type { ModelEntry } from "../../../features/catalog/ModelsApi.ts"
 import { failureOf } from "../../gateway/failures.ts"
+import { storeTitle } from "../../parts/orderTitles.ts"
 import { type Draft, generateId, kindOfModel, orderOf } from "./form/draft.ts"
 import { type Field, formFaultsOf } from "./form/faults.ts"
 import { useQuote } from "./form/QuoteLine.tsx"
-import { storeTitle, titleOf } from "./history/titles.ts"
 import { usePlaceOrder } from "./result/usePlaceOrder.ts"
 import type { LaneName, useAddress } from "./useAddress.ts"
 
@@ -27,7 +27,7 @@ export const useLane = (
   const { data } = quote.query
   const usualSeconds = data !== undefined && "usual_seconds" in data ? data.usual_seconds : null
   const { placing, answer, stop, forget } = usePlaceOrder((task) => {
-    storeTitle(task, titleOf(draft))
+    storeTitle(task, draft.prompt)
     put(
       name,
       { model: id, task, usual: usualSeconds === null ? null : String(usualSeconds) },

@@ -64,6 +64,16 @@ export const orders = {
     upstreamId: "Vendor job ID",
     digest: "Prompt digest",
     digestHint: "12 hex digits",
+    period: "Period",
+    periods: {
+      today: "Today",
+      week: "Last 7 days",
+      days30: "Last 30 days",
+      month: "This month",
+      lastMonth: "Last month"
+    },
+    priceList: "Price list",
+    noList: "Catalog prices",
     any: "Any",
     nobody: "No matches",
     clear: "Clear filters",
@@ -78,6 +88,7 @@ export const orders = {
     hours: "{{n}} h {{rest}} min"
   },
   one: {
+    copyLink: "Copy link",
     back: "Back to orders",
     title: "{{kind}} by {{model}}",
     noSuch: "Order not found",
@@ -129,6 +140,7 @@ export const orders = {
     failedBy: "Failed: {{reason}}",
     answered: "HTTP {{status}}",
     released: "Hold of {{amount}} released",
+    webhook: "Webhook {{type}}",
     overage: "{{amount}} of it above the hold",
     queue: "Submitting",
     work: "Generating"

@@ -67,6 +67,16 @@ export const orders: Translated<typeof english> = {
     upstreamId: "供应商编号",
     digest: "提示词摘要",
     digestHint: "12 位十六进制数字",
+    period: "时间范围",
+    periods: {
+      today: "今天",
+      week: "最近 7 天",
+      days30: "最近 30 天",
+      month: "本月",
+      lastMonth: "上月"
+    },
+    priceList: "价目表",
+    noList: "目录价格",
     any: "不限",
     nobody: "没有以此开头的名称",
     clear: "清除筛选",
@@ -81,6 +91,7 @@ export const orders: Translated<typeof english> = {
     hours: "{{n}} 小时 {{rest}} 分"
   },
   one: {
+    copyLink: "复制链接",
     back: "返回订单列表",
     title: "{{kind}}，{{model}}",
     noSuch: "没有这个订单",
@@ -131,6 +142,7 @@ export const orders: Translated<typeof english> = {
     failedBy: "失败：{{reason}}",
     answered: "HTTP {{status}}",
     released: "释放预扣 {{amount}}",
+    webhook: "Webhook {{type}}",
     overage: "其中 {{amount}} 超出预扣",
     queue: "提交",
     work: "生成"

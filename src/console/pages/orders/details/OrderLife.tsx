@@ -9,6 +9,7 @@ import {
   IconPlayerPlay,
   IconSend,
   IconTrash,
+  IconWebhook,
   IconX
 } from "@tabler/icons-react"
 import type { ReactNode } from "react"
@@ -25,7 +26,9 @@ const stepStyles = {
   failed: { icon: IconX, color: "red" },
   taken: { icon: IconCoins, color: "grape" },
   returned: { icon: IconArrowBackUp, color: "orange" },
-  deleted: { icon: IconTrash, color: "gray" }
+  deleted: { icon: IconTrash, color: "gray" },
+  notified: { icon: IconWebhook, color: "teal" },
+  undelivered: { icon: IconWebhook, color: "red" }
 } as const
 
 export interface LifeStep {

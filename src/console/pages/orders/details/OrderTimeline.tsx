@@ -7,11 +7,13 @@ import { FailureNote } from "../../../parts/FailureNote.tsx"
 import { Receipt } from "../../../parts/money/Receipt.tsx"
 import { QueryView } from "../../../parts/QueryView.tsx"
 import { Amount, Id, Timestamp } from "../../../parts/texts.tsx"
+import { callsOfOperator } from "../../webhooks/hookCalls.ts"
 import { StateMark } from "../orderMarks.tsx"
 import { OwnerName } from "../owners.tsx"
 import { OrderLife } from "./OrderLife.tsx"
 import { OrphanCase } from "./OrphanCase.tsx"
-import { BackLink, Facts, isMissing, NoSuchOrder, Section } from "./orderFrame.tsx"
+import { useDeliverySteps } from "./orderDeliveries.tsx"
+import { BackLink, CopyLink, Facts, isMissing, NoSuchOrder, Section } from "./orderFrame.tsx"
 import { isOpen, type OrderHistory, useTimelineLife } from "./timelineLife.ts"
 import { JsonText, VendorCalls } from "./VendorCalls.tsx"
 
@@ -251,13 +253,20 @@ const OpenedTimeline = ({ history }: { readonly history: OrderHistory }) => {
     organization.data?.currency ?? "",
     useReceipt(history).data?.corrections ?? []
   )
+  const deliverySteps = useDeliverySteps(callsOfOperator(id, false), history, {
+    isEnabled: true,
+    hrefOf: (endpoint) => `~/console/customers/${id}/webhooks/${endpoint.id}`
+  })
   const { orphan } = history
   return (
     <Stack>
       <BackLink />
-      <Title order={1} size="h2">
-        {t("one.title", { kind: t(`kinds.${history.kind}`), model: history.model ?? "" })}
-      </Title>
+      <Group justify="space-between">
+        <Title order={1} size="h2">
+          {t("one.title", { kind: t(`kinds.${history.kind}`), model: history.model ?? "" })}
+        </Title>
+        <CopyLink />
+      </Group>
       <Group gap="lg">
         <StateMark state={stateOf(history)} />
         <Id id={history.id} isFull />
@@ -271,7 +280,7 @@ const OpenedTimeline = ({ history }: { readonly history: OrderHistory }) => {
         <Grid.Col span={{ base: 12, lg: 5 }}>
           <Stack>
             <Card withBorder p="md">
-              <OrderLife {...life} />
+              <OrderLife parts={life.parts} steps={[...life.steps, ...deliverySteps]} />
             </Card>
             <OrderFacts history={history} />
             <Quote quote={history.quote} />

@@ -3,15 +3,18 @@ import { Alert, Card, Grid, Group, Stack, Text, Title } from "@mantine/core"
 import { useTranslation } from "react-i18next"
 import type { OwnOrderView } from "../../../../features/usage/OrdersApi.ts"
 import { useApiQuery } from "../../../gateway/hooks.tsx"
+import { useHasScopes } from "../../../gateway/me.ts"
 import { FailureNote } from "../../../parts/FailureNote.tsx"
 import { Receipt } from "../../../parts/money/Receipt.tsx"
 import { QueryView } from "../../../parts/QueryView.tsx"
 import { Id } from "../../../parts/texts.tsx"
+import { callsOfKey } from "../../webhooks/hookCalls.ts"
 import { StateMark, Tags } from "../orderMarks.tsx"
 import { DeleteButton } from "./DeleteButton.tsx"
 import { OrderLife } from "./OrderLife.tsx"
 import { OrderPlayer } from "./OrderPlayer.tsx"
-import { BackLink, Facts, isMissing, NoSuchOrder, Section } from "./orderFrame.tsx"
+import { useDeliverySteps } from "./orderDeliveries.tsx"
+import { BackLink, CopyLink, Facts, isMissing, NoSuchOrder, Section } from "./orderFrame.tsx"
 import { useOwnLife } from "./ownLife.ts"
 
 type Order = typeof OwnOrderView.Type
@@ -55,6 +58,10 @@ const OpenedOrder = ({ order }: { readonly order: Order }) => {
     { isEnabled: usage_id !== null }
   )
   const life = useOwnLife(order, receipt.data)
+  const deliverySteps = useDeliverySteps(callsOfKey, order, {
+    isEnabled: useHasScopes("webhooks"),
+    hrefOf: (endpoint) => `~/console/webhooks/${endpoint.id}`
+  })
   return (
     <Stack>
       <BackLink />
@@ -62,7 +69,10 @@ const OpenedOrder = ({ order }: { readonly order: Order }) => {
         <Title order={1} size="h2">
           {t("one.title", { kind: t(`kinds.${order.kind}`), model: order.model })}
         </Title>
-        {isDeletable(order) ? <DeleteButton id={order.id} kind={order.kind} /> : null}
+        <Group gap="xs">
+          <CopyLink />
+          {isDeletable(order) ? <DeleteButton id={order.id} kind={order.kind} /> : null}
+        </Group>
       </Group>
       <Group gap="lg">
         <StateMark state={order.state} />
@@ -71,7 +81,7 @@ const OpenedOrder = ({ order }: { readonly order: Order }) => {
       <Grid>
         <Grid.Col span={{ base: 12, lg: 5 }}>
           <Card withBorder p="md">
-            <OrderLife {...life} />
+            <OrderLife parts={life.parts} steps={[...life.steps, ...deliverySteps]} />
           </Card>
         </Grid.Col>
         <Grid.Col span={{ base: 12, lg: 7 }}>

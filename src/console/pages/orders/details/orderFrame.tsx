@@ -1,6 +1,6 @@
 /** The frame of an opened order: the link back, sections, and tables of facts. */
-import { Anchor, Card, Group, Stack, Table, Text, Title } from "@mantine/core"
-import { IconArrowLeft } from "@tabler/icons-react"
+import { Anchor, Button, Card, CopyButton, Group, Stack, Table, Text, Title } from "@mantine/core"
+import { IconArrowLeft, IconCheck, IconLink } from "@tabler/icons-react"
 import type { ReactNode } from "react"
 import { useTranslation } from "react-i18next"
 import { Link, useSearch } from "wouter"
@@ -16,6 +16,25 @@ export const BackLink = () => {
         {t("one.back")}
       </Group>
     </Anchor>
+  )
+}
+
+/** Copies a link to the open order, without the filters of the list that led there. */
+export const CopyLink = () => {
+  const { t } = useTranslation("orders")
+  const { t: shell } = useTranslation()
+  return (
+    <CopyButton value={`${window.location.origin}${window.location.pathname}`}>
+      {({ copied, copy }) => (
+        <Button
+          variant="default"
+          leftSection={copied ? <IconCheck size={16} /> : <IconLink size={16} />}
+          onClick={copy}
+        >
+          {copied ? shell("copied") : t("one.copyLink")}
+        </Button>
+      )}
+    </CopyButton>
   )
 }
 

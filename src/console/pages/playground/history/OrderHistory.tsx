@@ -4,8 +4,8 @@ import { useTranslation } from "react-i18next"
 import type { OwnOrderView } from "../../../../features/usage/OrdersApi.ts"
 import { useApiQuery } from "../../../gateway/hooks.tsx"
 import { useHasScopes } from "../../../gateway/me.ts"
+import { useOrderTitle } from "../../../parts/orderTitles.ts"
 import { Thumbnail } from "../../../parts/Thumbnail.tsx"
-import { readTitles } from "./titles.ts"
 
 const MAX_ORDERS = 12
 const SIZE = 84
@@ -32,7 +32,7 @@ const Orders = ({ shown, onOpen }: Props) => {
     .filter(({ is_task }) => is_task)
     .sort((one, other) => other.created_at.localeCompare(one.created_at))
     .slice(0, MAX_ORDERS)
-  const titles = readTitles()
+  const titleOf = useOrderTitle()
   if (orders.length === 0) return null
   return (
     <Card withBorder component="section" aria-label={t("history")}>
@@ -42,8 +42,8 @@ const Orders = ({ shown, onOpen }: Props) => {
         </Title>
         <Group gap="xs" component="ul" m={0} p={0} align="flex-start">
           {orders.map((order) => {
-            const { id, kind, state, model, created_at, metadata } = order
-            const words = titles[id] ?? Object.values(metadata ?? {}).join(" · ")
+            const { id, kind, state, model, created_at } = order
+            const words = titleOf(order)
             const time = new Date(created_at).toLocaleString(i18n.language, {
               dateStyle: "medium",
               timeStyle: "short"
@@ -63,7 +63,7 @@ const Orders = ({ shown, onOpen }: Props) => {
                     id={id}
                     kind={kind}
                     state={state}
-                    isDeleted={order.deleted_at !== null}
+                    hasFile={order.deleted_at === null}
                     size={SIZE}
                     isMarked={id === shown}
                   />
