@@ -10,10 +10,8 @@ import { dayBeginning } from "../../parts/money/spendSlots.ts"
 import { QueryView } from "../../parts/QueryView.tsx"
 import { Amount, groupDigits } from "../../parts/texts.tsx"
 import { formatMillis } from "../channels/channelFigures.tsx"
-import { marginOf, percentText } from "./margins.ts"
+import { percentText } from "./shares.ts"
 import { OVERVIEW_MILLIS, useChannels } from "./useChannels.ts"
-
-const LAST_DIGIT = 1
 
 type Interval = "day" | "month"
 
@@ -92,15 +90,13 @@ export const SpendFigures = ({ interval }: { readonly interval: Interval }) => {
           const { from, to } = daysOf(sum.start, interval)
           const days = `from=${from}&to=${to}`
           const count = sum.count + sum.failed
-          const margin = marginOf(sum)
+          const spend = sumOf([sum.charge, `-${sum.returned}`])
           return (
             <SimpleGrid cols={{ base: 2, md: 3 }} spacing="sm">
               <Figure
                 label={t("spend")}
                 href={`~/console/books?range=own&interval=${interval === "day" ? "hour" : "day"}&${days}`}
-                value={
-                  <Amount value={sumOf([sum.charge, `-${sum.returned}`])} currency={sum.currency} />
-                }
+                value={<Amount value={spend} currency={sum.currency} />}
               />
               <Figure
                 label={t("orders")}
@@ -117,11 +113,8 @@ export const SpendFigures = ({ interval }: { readonly interval: Interval }) => {
                 label={t("margin")}
                 href={`~/console/books/costs?${days}`}
                 value={
-                  margin.kind === "unknown"
-                    ? t("unknown")
-                    : t(margin.kind === "exact" ? "share" : "atMost", {
-                        share: margin.percent.toFixed(LAST_DIGIT)
-                      })
+                  (sum.margin === null ? null : percentText(Number(sum.margin), Number(spend))) ??
+                  t("unknown")
                 }
                 note={
                   sum.without_cost === 0 ? undefined : t("unknownCost", { count: sum.without_cost })

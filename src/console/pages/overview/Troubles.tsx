@@ -9,8 +9,8 @@ import { Amount, Timestamp } from "../../parts/texts.tsx"
 import { ChannelStateBadge } from "../channels/ChannelState.tsx"
 import { FailureShare } from "../channels/channelFigures.tsx"
 import { OwnerName } from "../orders/owners.tsx"
-import { percentText } from "./margins.ts"
 import { OverviewCard } from "./OverviewCard.tsx"
+import { percentText } from "./shares.ts"
 import { OVERVIEW_MILLIS, useChannels } from "./useChannels.ts"
 
 const MOST_ROWS = 5
@@ -96,12 +96,6 @@ export const Orphans = () => {
           name: "reason",
           label: texts("reason"),
           cell: ({ reason }) => <OrphanReason reason={reason} />
-        },
-        {
-          name: "held",
-          label: texts("held"),
-          isNumber: true,
-          cell: ({ amount_held }) => <Amount value={amount_held} />
         }
       ]}
       empty={t("orphansFine")}

@@ -8,8 +8,6 @@ export const overview = {
   p95: "p95 latency",
   p95Hint: "{{channel}}, last hour",
   unknown: "unknown",
-  atMost: "at most {{share}} %",
-  share: "{{share}} %",
   unknownCost_one: "unknown cost for {{count}} charge",
   unknownCost_other: "unknown cost for {{count}} charges",
   failed: "{{count}} failed",

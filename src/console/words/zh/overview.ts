@@ -11,8 +11,6 @@ export const overview: Translated<typeof english> = {
   p95: "p95 延迟",
   p95Hint: "{{channel}}，最近一小时",
   unknown: "未知",
-  atMost: "不超过 {{share}} %",
-  share: "{{share}} %",
   unknownCost_one: "{{count}} 笔收费的成本未知",
   unknownCost_other: "{{count}} 笔收费的成本未知",
   failed: "{{count}} 笔失败",
