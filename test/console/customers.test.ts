@@ -259,7 +259,7 @@ inBrowser("customers in the console", layerTestGateway("embedded"), (it) => {
         await dialog.getByRole("button", { name: "I have stored it" }).click()
         await page.getByRole("cell", { name: "batch", exact: true }).waitFor()
         await page.getByRole("link", { name: "Orders" }).last().click()
-        await page.getByRole("table", { name: "Orders" }).getByText("paint-1").waitFor()
+        await page.getByRole("table", { name: "Orders" }).getByText("paint-1").first().waitFor()
       })
     })
   )
