@@ -98,6 +98,9 @@ for (const kind of databasesInTurn(import.meta.filename)) {
             UNION ALL SELECT o::text FROM orders o WHERE o.id = ${id}`
           assert.isAtLeast(rows.length, 3)
           assert.notInclude(JSON.stringify(rows), "zebra")
+          for (const change of ["hold = hold + 1", "failure = NULL", "refusals = '[{}]'"]) {
+            yield* Effect.flip(sql.unsafe(`UPDATE orders SET ${change} WHERE id = '${id}'`))
+          }
           // A repeat of the order is still one, and orders nothing.
           const again = yield* gateway.call("/v1/images/generations", {
             key: who.key,

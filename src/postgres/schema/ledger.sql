@@ -249,8 +249,26 @@ CREATE TRIGGER sealed_months_append_only BEFORE UPDATE OR DELETE ON sealed_month
   FOR EACH ROW EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER orders_stay BEFORE DELETE ON orders
   FOR EACH ROW EXECUTE FUNCTION refuse_change();
+
+-- An order as JSON without the vendors' messages. The generated column is left out as well, because
+-- a trigger before the update does not have its new value.
+CREATE FUNCTION without_messages(p_order jsonb) RETURNS jsonb LANGUAGE sql IMMUTABLE AS $$
+  SELECT (p_order - 'overage') || jsonb_build_object(
+    'failure', CASE WHEN p_order -> 'failure' <> 'null'
+                    THEN (p_order -> 'failure') - '{message,vendorMessage}'::text[] END,
+    'refusals', (SELECT jsonb_agg(r - 'message')
+                   FROM jsonb_array_elements(nullif(p_order -> 'refusals', 'null')) r))
+$$;
+
+-- A closed order never changes, except that the vendors' messages are erased with its task: they
+-- are no part of the books.
+CREATE FUNCTION refuse_order_change() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF without_messages(to_jsonb(new)) = without_messages(to_jsonb(old)) THEN RETURN new; END IF;
+  RAISE EXCEPTION 'rows of % are never changed: add a correcting row', TG_TABLE_NAME;
+END $$;
 CREATE TRIGGER orders_close_once BEFORE UPDATE ON orders
-  FOR EACH ROW WHEN (old.state <> 'open') EXECUTE FUNCTION refuse_change();
+  FOR EACH ROW WHEN (old.state <> 'open') EXECUTE FUNCTION refuse_order_change();
 
 -- Idempotency keys of requests, written in the transaction of the order, before any vendor is
 -- called.
