@@ -54,6 +54,8 @@ export class Simulator extends Context.Service<
     /** The last 1000 requests to the vendors, oldest first. */
     readonly requests: Effect.Effect<ReadonlyArray<SeenRequest>>
     readonly clearRequests: Effect.Effect<void>
+    /** Lets all accepted tasks with `sim:waits` go on. */
+    readonly releaseTasks: Effect.Effect<void>
   }
 >()("gateway/simulator/Simulator") {}
 
@@ -77,11 +79,13 @@ export const layerSimulator = (
     Effect.gen(function* () {
       const { entries } = yield* Book
       const requests = yield* Requests
+      const tasks = yield* Tasks
       return Simulator.of({
         url: yield* listenUrl(options),
         book: entries,
         requests: requests.all,
-        clearRequests: requests.clear
+        clearRequests: requests.clear,
+        releaseTasks: tasks.release
       })
     })
   )

@@ -65,6 +65,8 @@ export type PollResult =
 interface Task {
   readonly acceptedEntry: AcceptedEntry
   endedEntry: EndedEntry | undefined
+  /** Whether a task with `sim:waits` may go on. */
+  isReleased: boolean
   /** The number of polls so far, from which the status of the next poll follows. */
   polls: number
   /** The times of the last polls since the start of the simulator, in milliseconds since 1970. */
@@ -111,6 +113,8 @@ export class Tasks extends Context.Service<
     finish(acceptedEntry: AcceptedEntry, lifecycle: Lifecycle): Effect.Effect<EndedEntry>
     /** The ids of the tasks that were ordered with this client token, oldest first. */
     idsOfToken(protocol: string, token: string): Effect.Effect<ReadonlyArray<string>>
+    /** Lets all accepted tasks with `sim:waits` go on. */
+    readonly release: Effect.Effect<void>
     /** All tasks, in the order in which they were accepted. */
     readonly pollHistory: Effect.Effect<ReadonlyArray<TaskPolls>>
   }
@@ -124,6 +128,7 @@ export class Tasks extends Context.Service<
         tasks.set(id, {
           acceptedEntry,
           endedEntry: Option.getOrUndefined(endedEntry),
+          isReleased: false,
           polls: 0,
           polledAt: []
         })
@@ -146,7 +151,13 @@ export class Tasks extends Context.Service<
           switches: readSwitches(draft.prompt),
           echo: draft.echo
         })
-        tasks.set(id, { acceptedEntry, endedEntry: undefined, polls: 0, polledAt: [] })
+        tasks.set(id, {
+          acceptedEntry,
+          endedEntry: undefined,
+          isReleased: false,
+          polls: 0,
+          polledAt: []
+        })
         return acceptedEntry
       })
 
@@ -188,21 +199,8 @@ export class Tasks extends Context.Service<
         const now = yield* Clock.currentTimeMillis
         const failingPolls = countOf(switches, "poll500", 0)
         if (earlierPolls < failingPolls) return { _tag: "Broken" }
-        if (isOn(switches, "unknown-status")) {
-          return { _tag: "Between", acceptedEntry, status: unknownStatus }
-        }
-        const durationMillis = countOf(switches, "takes", 0) * 1000
-        const isTimed = durationMillis > 0
-        const step = isTimed ? now - millisOf(acceptedEntry) : earlierPolls - failingPolls
-        const steps = isTimed ? durationMillis : countOf(switches, "slow", defaultPolls)
-        if (step < steps) {
-          const index = Math.floor((step * lifecycle.runningStatuses.length) / steps)
-          return {
-            _tag: "Between",
-            acceptedEntry,
-            status: lifecycle.runningStatuses[index] ?? lifecycle.runningStatuses[0]
-          }
-        }
+        const status = runningStatus(task, earlierPolls - failingPolls, now, lifecycle)
+        if (status !== undefined) return { _tag: "Between", acceptedEntry, status }
         return { _tag: "Ended", acceptedEntry, endedEntry: yield* finish(acceptedEntry, lifecycle) }
       })
 
@@ -248,6 +246,9 @@ export class Tasks extends Context.Service<
               .map(({ upstream_id }) => upstream_id)
               .reverse()
           ),
+        release: Effect.sync(() => {
+          for (const task of tasks.values()) task.isReleased = true
+        }),
         pollHistory: Effect.sync(() =>
           [...tasks.values()].map(({ acceptedEntry: { protocol, upstream_id }, polledAt }) => ({
             protocol,
@@ -267,6 +268,24 @@ export class Tasks extends Context.Service<
       })
     })
   )
+}
+
+/** The status of a task after some polls that did not fail; undefined when it is at its end. */
+const runningStatus = (
+  { acceptedEntry, isReleased }: Task,
+  polls: number,
+  now: number,
+  { runningStatuses }: Lifecycle
+): string | undefined => {
+  const { switches } = acceptedEntry
+  if (isOn(switches, "unknown-status")) return unknownStatus
+  if (isOn(switches, "waits") && !isReleased) return runningStatuses[0]
+  const durationMillis = countOf(switches, "takes", 0) * 1000
+  const isTimed = durationMillis > 0
+  const step = isTimed ? now - millisOf(acceptedEntry) : polls
+  const steps = isTimed ? durationMillis : countOf(switches, "slow", defaultPolls)
+  if (step >= steps) return undefined
+  return runningStatuses[Math.floor((step * runningStatuses.length) / steps)] ?? runningStatuses[0]
 }
 
 const noProduct: Product = { seconds: null, images: null, completion_tokens: null }

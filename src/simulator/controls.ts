@@ -53,6 +53,7 @@ export const layerControls = HttpRouter.use(
       )
     )
     yield* router.add("GET", "/_sim/polls", Effect.map(tasks.pollHistory, list))
+    yield* router.add("POST", "/_sim/release", Effect.as(tasks.release, HttpServerResponse.empty()))
     yield* router.add("GET", "/_sim/requests", Effect.map(requests.all, list))
     yield* router.add(
       "DELETE",

@@ -23,6 +23,7 @@ const names = new Set([
   "redirect",
   "slow",
   "takes",
+  "waits",
   "poll500",
   "unknown-status",
   "forget",

@@ -2,6 +2,8 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import OpenAI from "openai"
+import { zodFunction, zodResponseFormat } from "openai/helpers/zod"
+import { z } from "zod"
 import { Gateway, layerTestGateway, quickSettings } from "../support/gateway.ts"
 import { done, openaiOf, rejection } from "../support/officialClients.ts"
 import { textCatalog } from "../support/textCatalog.ts"
@@ -18,6 +20,14 @@ const asked = [{ role: "user" as const, content: "a lighthouse at dusk" }]
 /** Of vp_a. */
 const DURATIONS = { min: 5, max: 15, default: 5, smart: false }
 const RESOLUTIONS = ["480p", "720p", "1080p", "4K"]
+
+const Weather = z.strictObject({ city: z.string(), days: z.int().min(1).max(7) })
+
+const forecast = {
+  type: "function" as const,
+  function: { name: "forecast", parameters: z.toJSONSchema(Weather) }
+}
+const clock = { type: "function" as const, function: { name: "clock" } }
 
 /** A PNG begins with these bytes. */
 const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47])
@@ -140,6 +150,139 @@ layer(layerTestGateway("postgres", quickSettings, { catalogFor: textCatalog() })
         client.chat.completions.stream({ model: "talk-1", messages: asked }).finalContent()
       )
       assert.isAbove(gathered?.length ?? 0, 0)
+    })
+  )
+
+  it.effect("calls tools, streamed and whole, and answers their results with a text", () =>
+    Effect.gen(function* () {
+      const gateway = yield* Gateway
+      const client = yield* openaiOf(yield* gateway.customer("10"))
+      const order = { model: "talk-1", tools: [clock, forecast] }
+      const ends: Array<string> = []
+      const runner = client.chat.completions.runTools({
+        model: "talk-1",
+        messages: [{ role: "user", content: "ask forecast" }],
+        tools: [
+          zodFunction({
+            name: "forecast",
+            parameters: Weather,
+            function: ({ city, days }) => `${city} for ${days} days`
+          })
+        ]
+      })
+      runner.on("message", (message) => ends.push(message.role))
+      const final = yield* done(() => runner.finalContent())
+      assert.isAbove(final?.length ?? 0, 0)
+      assert.deepStrictEqual(ends, ["assistant", "tool", "assistant"])
+
+      const messages = [{ role: "user" as const, content: "forecast and clock" }]
+      const whole = yield* done(() => client.chat.completions.create({ ...order, messages }))
+      const [choice] = whole.choices
+      assert.strictEqual(choice?.finish_reason, "tool_calls")
+      assert.isNull(choice?.message.content)
+      const called = (message: OpenAI.ChatCompletionMessage | undefined) =>
+        (message?.tool_calls ?? []).flatMap((call) =>
+          call.type === "function" ? [call.function.name] : []
+        )
+      assert.deepStrictEqual(called(choice?.message), ["clock", "forecast"])
+      const streamed = yield* done(() =>
+        client.chat.completions
+          .stream({ ...order, messages, stream_options: { include_usage: true } })
+          .finalChatCompletion()
+      )
+      assert.deepEqual(
+        streamed.choices[0]?.message.tool_calls?.map(({ id }) => id),
+        choice?.message.tool_calls?.map(({ id }) => id)
+      )
+      assert.deepEqual(called(streamed.choices[0]?.message), ["clock", "forecast"])
+      assert.deepEqual(streamed.usage, whole.usage)
+
+      const endOf = (more: Partial<OpenAI.ChatCompletionCreateParamsNonStreaming>) =>
+        done(async () => {
+          const body = { ...order, messages, ...more }
+          const { choices } = await client.chat.completions.create(body)
+          return [choices[0]?.finish_reason, ...called(choices[0]?.message)]
+        })
+      const named = { type: "function" as const, function: { name: "forecast" } }
+      const told = [...messages, { role: "assistant" as const, content: "yes" }]
+      assert.deepStrictEqual(yield* endOf({ tool_choice: "none" }), ["stop"])
+      assert.deepStrictEqual(yield* endOf({ messages: told }), ["stop"])
+      assert.deepStrictEqual(yield* endOf({ messages: asked }), ["tool_calls", "clock"])
+      assert.deepStrictEqual(yield* endOf({ tool_choice: named }), ["tool_calls", "forecast"])
+      assert.deepStrictEqual(
+        yield* endOf({ messages: told, tool_choice: "required", parallel_tool_calls: false }),
+        ["tool_calls", "clock"]
+      )
+      assert.deepStrictEqual(yield* endOf({ max_tokens: 3 }), ["length", "clock"])
+      const { data, response } = yield* done(() =>
+        client.chat.completions
+          .create({
+            model: "talk-1",
+            messages,
+            tools: [{ type: "custom", custom: { name: "shell" } }]
+          })
+          .withResponse()
+      )
+      assert.strictEqual(response.status, 200)
+      const [custom] = data.choices[0]?.message.tool_calls ?? []
+      assert.strictEqual(custom?.type, "custom")
+      assert.strictEqual(
+        data.usage?.completion_tokens,
+        2 + (custom?.type === "custom" ? custom.custom.input.split(" ").length : 0)
+      )
+    })
+  )
+
+  it.effect("gets JSON of its schema, streamed and whole", () =>
+    Effect.gen(function* () {
+      const gateway = yield* Gateway
+      const client = yield* openaiOf(yield* gateway.customer("10"))
+      const response_format = zodResponseFormat(Weather, "weather")
+      const order = { model: "talk-1", messages: asked, response_format }
+      const whole = yield* done(() => client.chat.completions.parse({ ...order, n: 2 }))
+      for (const { message } of whole.choices) {
+        assert.isTrue(Weather.safeParse(message.parsed).success)
+      }
+      assert.notStrictEqual(whole.choices[0]?.message.content, whole.choices[1]?.message.content)
+      const streamed = yield* done(() =>
+        client.chat.completions.stream(order).finalChatCompletion()
+      )
+      assert.deepStrictEqual(streamed.choices[0]?.message.parsed, whole.choices[0]?.message.parsed)
+      const object = yield* done(() =>
+        client.chat.completions.create({ ...order, response_format: { type: "json_object" } })
+      )
+      assert.isObject(JSON.parse(object.choices[0]?.message.content ?? ""))
+    })
+  )
+
+  it.effect("gets log probabilities of each token, up to its stop sequence", () =>
+    Effect.gen(function* () {
+      const gateway = yield* Gateway
+      const client = yield* openaiOf(yield* gateway.customer("10"))
+      const order = { model: "talk-1", messages: asked }
+      const plain = yield* done(() => client.chat.completions.create(order))
+      const text = plain.choices[0]?.message.content ?? ""
+      const stop = text.slice(-5)
+      const likely = { ...order, stop, logprobs: true, top_logprobs: 20 }
+      const whole = yield* done(() => client.chat.completions.create(likely))
+      const [choice] = whole.choices
+      assert.strictEqual(choice?.message.content, text.slice(0, text.indexOf(stop)))
+      assert.strictEqual(choice?.finish_reason, "stop")
+      const tokens = choice?.logprobs?.content ?? []
+      assert.strictEqual(tokens.map(({ token }) => token).join(""), choice?.message.content)
+      assert.strictEqual(whole.usage?.completion_tokens, tokens.length)
+      for (const { token, logprob, bytes, top_logprobs } of tokens) {
+        assert.strictEqual(Buffer.from(bytes ?? []).toString(), token)
+        assert.deepInclude(top_logprobs[0], { token, logprob })
+        assert.strictEqual(new Set(top_logprobs.map((one) => one.token)).size, 20)
+        const sum = top_logprobs.reduce((total, one) => total + Math.exp(one.logprob), 0)
+        assert.isBelow(sum, 1.0001)
+      }
+      const streamed = yield* done(() =>
+        client.chat.completions.stream(likely).finalChatCompletion()
+      )
+      assert.deepEqual(streamed.choices[0]?.logprobs?.content, tokens)
+      assert.isNull(plain.choices[0]?.logprobs ?? null)
     })
   )
 

@@ -67,10 +67,11 @@ layer(layerTestGateway("postgres", { ...quickSettings, totalsSeconds: 0.1 }), {
         counted.value("gateway_channel_call_duration_seconds_count", { channel: "ch-i" }) ?? 0,
         3
       )
-      const id = yield* createVideo(who, { model: "clip-1", prompt: "sim:takes=1" })
+      const id = yield* createVideo(who, { model: "clip-1", prompt: "sim:waits" })
       const openAt = (metrics: Scrape) =>
         metrics.value("gateway_channel_open_tasks", { channel: "ch-d" })
       yield* scrapeUntil((metrics) => openAt(metrics) === 1)
+      yield* gateway.simulator.releaseTasks
       yield* finishVideo(who, id)
       yield* scrapeUntil((metrics) => openAt(metrics) === 0)
 
@@ -118,12 +119,13 @@ layer(layerTestGateway("postgres", { ...quickSettings, totalsSeconds: 0.1 }), {
       Effect.gen(function* () {
         const gateway = yield* Gateway
         const who = yield* gateway.customer("100")
-        const id = yield* createVideo(who, { model: "clip-1", prompt: "sim:takes=1" })
+        const id = yield* createVideo(who, { model: "clip-1", prompt: "sim:waits" })
         const drained = yield* post("/channels/ch-d/drain")
         assert.deepInclude(drained.body, { state: "draining", open_tasks: 1 })
         const refused = yield* orderVideo(who, { model: "clip-1" })
         assert.strictEqual(refused.status, 503, refused.text)
         assert.strictEqual((yield* errorOf(refused)).code, "channel_unavailable")
+        yield* gateway.simulator.releaseTasks
         assert.strictEqual((yield* finishVideo(who, id)).task_status, "succeeded")
         assert.deepInclude(yield* channelNow("ch-d"), { state: "draining", open_tasks: 0 })
         const enabled = yield* post("/channels/ch-d/enable")
@@ -137,7 +139,7 @@ layer(layerTestGateway("postgres", { ...quickSettings, totalsSeconds: 0.1 }), {
     Effect.gen(function* () {
       const gateway = yield* Gateway
       const who = yield* gateway.customer("100")
-      const id = yield* createVideo(who, { model: "clip-1", prompt: "sim:takes=1" })
+      const id = yield* createVideo(who, { model: "clip-1", prompt: "sim:waits" })
       const catalog = testCatalog(gateway.simulator.url)
       const without = {
         channels: catalog.channels.filter((channel) => channel.id !== "ch-d"),
@@ -151,6 +153,7 @@ layer(layerTestGateway("postgres", { ...quickSettings, totalsSeconds: 0.1 }), {
         open_tasks: 1,
         keys: []
       })
+      yield* gateway.simulator.releaseTasks
       assert.strictEqual((yield* finishVideo(who, id)).task_status, "succeeded")
       const { data } = yield* bodyAs(Page, yield* gateway.admin("/channels"))
       assert.notInclude(

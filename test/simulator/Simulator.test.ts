@@ -88,6 +88,15 @@ it.effect("results are addressed under the public address when there is one", ()
 )
 
 layer(layerSimulator({ port: 0 }))("the simulator's own paths", (it) => {
+  it.effect("a task that waits runs until it is released", () =>
+    Effect.gen(function* () {
+      const id = yield* submit("x sim:waits sim:slow=0")
+      for (let poll = 0; poll < 3; poll++) assert.strictEqual(yield* status(id), "queued")
+      assert.strictEqual((yield* send("POST", "/_sim/release")).status, 204)
+      assert.strictEqual(yield* status(id), "succeeded")
+    }).pipe(Effect.provide(layerSimulator({ port: 0 }), { local: true }))
+  )
+
   it.effect("the book is listed, whole or by event, with hints of keys only", () =>
     Effect.gen(function* () {
       const id = yield* submit("x sim:slow=0")

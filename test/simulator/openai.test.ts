@@ -10,6 +10,12 @@ const chat = (content: unknown, more: object = {}) => ({
   ...more
 })
 
+const lookUp = { type: "function", function: { name: "look_up" } }
+const impossible = {
+  type: "function",
+  function: { name: "look_up", parameters: { properties: { a: false }, required: ["a"] } }
+}
+
 const Counts = Schema.Struct({
   prompt_tokens: Schema.Int,
   completion_tokens: Schema.Int,
@@ -77,6 +83,25 @@ layer(layerSimulator({ port: 0 }), { excludeTestServices: true })("openai", (it)
     })
   )
 
+  it.effect("a stop sequence ends the text before it", () =>
+    Effect.gen(function* () {
+      const [whole] = (yield* ask(chat("a boat"))).choices
+      const text = whole?.message.content ?? ""
+      for (const [stop, end] of [
+        [text.slice(6, 9), 6],
+        [["never", text.slice(9, 12), text.slice(4, 6)], 4],
+        ["never", text.length]
+      ] as const) {
+        const { choices, usage } = yield* ask(chat("a boat", { stop }))
+        assert.strictEqual(choices[0]?.message.content, text.slice(0, end))
+        assert.strictEqual(choices[0]?.finish_reason, "stop")
+        assert.strictEqual(usage?.completion_tokens, text.slice(0, end).trimEnd().split(" ").length)
+      }
+      const bounded = yield* ask(chat("a boat", { stop: text.slice(10), max_tokens: 2 }))
+      assert.strictEqual(bounded.choices[0]?.finish_reason, "length")
+    })
+  )
+
   it.effect("an input is a vector, whatever its form", () =>
     Effect.gen(function* () {
       const rows = [
@@ -112,6 +137,19 @@ layer(layerSimulator({ port: 0 }), { excludeTestServices: true })("openai", (it)
     [{ model: "m-1" }, 400, "messages"],
     [{ ...chat("x"), messages: [{ role: "poet", content: "x" }] }, 400, "messages[0].role"],
     [chat("x", { n: 0 }), 400, "n"],
+    [chat("x", { top_logprobs: 2 }), 400, "top_logprobs"],
+    [chat("x", { tool_choice: "required" }), 400, "tool_choice"],
+    [
+      chat("x", { tools: [lookUp], tool_choice: { type: "function", function: { name: "no" } } }),
+      400,
+      "tool_choice"
+    ],
+    [chat("x", { tools: [impossible] }), 400, "tools[0].function.parameters"],
+    [
+      chat("x", { response_format: { type: "json_schema", json_schema: { schema: false } } }),
+      400,
+      "response_format.json_schema.schema"
+    ],
     [chat("x", { model: "missing-m" }), 404, "model"]
   ] as const)("%j is refused with %i", ([body, status, param]) =>
     Effect.gen(function* () {

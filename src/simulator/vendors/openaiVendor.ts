@@ -5,17 +5,19 @@ import { numberFrom, randomText } from "../digest.ts"
 import { hangUp, placeOrder } from "../placeOrder.ts"
 import { countOf, isOn, withUsageWord } from "../switches.ts"
 import { type Lifecycle, Tasks } from "../Tasks.ts"
-import { type Call, type Desk, decodeBody, isMissingModel, keyOf, type Vendor } from "../Vendor.ts"
-import { modelsAt } from "./modelList.ts"
 import {
-  type Chat,
-  chatUsage,
-  choicesOf,
-  decodeChat,
-  imagesOf,
-  promptOf,
-  tokensOf
-} from "./openai/chats.ts"
+  type Call,
+  type Desk,
+  decodeBody,
+  isMissingModel,
+  keyOf,
+  type Refusal,
+  type Vendor
+} from "../Vendor.ts"
+import { modelsAt } from "./modelList.ts"
+import { streamedChoice, wholeChoice } from "./openai/chatAnswers.ts"
+import { type ChatChoice, choicesOf, countTokens } from "./openai/chatChoices.ts"
+import { type Chat, chatUsage, decodeChat, imagesOf, promptOf, tokensOf } from "./openai/chats.ts"
 import {
   badKey,
   missingModel,
@@ -76,38 +78,44 @@ const answerOf = (acceptedEntry: AcceptedEntry, body: object, usage: object) => 
   return withUsageWord(JSON.stringify(responseBody), switches, usageFields)
 }
 
-const plainAnswer = (acceptedEntry: AcceptedEntry, chat: Chat) => {
-  const choices = choicesOf(chat).map(({ tokens, finish }, index) => ({
-    index,
-    message: { role: "assistant", content: tokens.join("") },
-    finish_reason: finish
-  }))
-  return answerOf(
-    acceptedEntry,
-    { ...headOf(acceptedEntry, "chat.completion"), choices },
-    chatUsage(chat)
-  )
+/** A chat with its choices and their usage. */
+interface Completion {
+  readonly chat: Chat
+  readonly choices: ReadonlyArray<ChatChoice>
+  readonly usage: ReturnType<typeof chatUsage>
 }
 
+const completionOf = Effect.fnUntraced(function* (
+  chat: Chat
+): Effect.fn.Return<Completion, Refusal> {
+  const choices = yield* choicesOf(chat)
+  const outputTokens = choices.reduce((sum, choice) => sum + countTokens(choice), 0)
+  return { chat, choices, usage: chatUsage(chat, outputTokens) }
+})
+
+const plainAnswer = (acceptedEntry: AcceptedEntry, { choices, usage }: Completion) =>
+  answerOf(
+    acceptedEntry,
+    { ...headOf(acceptedEntry, "chat.completion"), choices: choices.map(wholeChoice) },
+    usage
+  )
+
 /** The data of all events of a streamed chat, in order. */
-const eventsOf = (acceptedEntry: AcceptedEntry, chat: Chat): ReadonlyArray<string> => {
+const eventsOf = (
+  acceptedEntry: AcceptedEntry,
+  { chat, choices, usage }: Completion
+): ReadonlyArray<string> => {
   const counts = chat.stream_options?.include_usage === true
   const head = headOf(acceptedEntry, "chat.completion.chunk")
-  const chunk = (index: number, delta: object, finish_reason: string | null) =>
-    JSON.stringify({
-      ...head,
-      choices: [{ index, delta, finish_reason }],
-      ...(counts ? { usage: null } : {})
-    })
-  const choices = choicesOf(chat)
+  const chunk = (choice: object) =>
+    JSON.stringify({ ...head, choices: [choice], ...(counts ? { usage: null } : {}) })
+  const streamed = choices.map(streamedChoice)
   return [
-    ...choices.map((_, index) => chunk(index, { role: "assistant", content: "" }, null)),
-    ...choices.flatMap(({ tokens }, index) =>
-      tokens.map((content) => chunk(index, { content }, null))
-    ),
-    ...choices.map(({ finish }, index) => chunk(index, {}, finish)),
+    ...streamed.map(({ start }) => chunk(start)),
+    ...streamed.flatMap(({ deltas }) => deltas.map(chunk)),
+    ...streamed.map(({ end }) => chunk(end)),
     ...(counts && !isOn(acceptedEntry.switches, "nousage")
-      ? [answerOf(acceptedEntry, { ...head, choices: [] }, chatUsage(chat))]
+      ? [answerOf(acceptedEntry, { ...head, choices: [] }, usage)]
       : []),
     "[DONE]"
   ]
@@ -132,10 +140,13 @@ const brokenConnection = Effect.sleep("50 millis").pipe(
  * Streams the response event by event. With `sim:breaks=N`, `sim:stalls=N` or `sim:errors=N`, the
  * stream breaks, stalls or sends an error after N events.
  */
-const streamAnswer = Effect.fnUntraced(function* (acceptedEntry: AcceptedEntry, chat: Chat) {
+const streamAnswer = Effect.fnUntraced(function* (
+  acceptedEntry: AcceptedEntry,
+  completion: Completion
+) {
   const request = yield* HttpServerRequest.HttpServerRequest
   const { switches } = acceptedEntry
-  const all = eventsOf(acceptedEntry, chat)
+  const all = eventsOf(acceptedEntry, completion)
   const after = (name: string) => countOf(switches, name, isOn(switches, name) ? 1 : all.length)
   const eventCount = Math.min(after("breaks"), after("stalls"), after("errors"))
   const pause = (countOf(switches, "takes", 0) * 1000) / all.length
@@ -174,6 +185,7 @@ const desk: Desk = { protocol: "openai", refuse, moderatedInput }
 const complete = Effect.fnUntraced(function* (call: Call) {
   const chat = yield* decodeChat(call.body)
   if (isMissingModel(chat.model)) return yield* missingModel(chat.model)
+  const completion = yield* completionOf(chat)
   return yield* placeOrder(
     desk,
     call,
@@ -187,9 +199,9 @@ const complete = Effect.fnUntraced(function* (call: Call) {
       newId
     },
     Effect.fnUntraced(function* (acceptedEntry) {
-      yield* end(desk, acceptedEntry, chatUsage(chat).completion_tokens)
-      if (chat.stream === true) return yield* streamAnswer(acceptedEntry, chat)
-      const text = plainAnswer(acceptedEntry, chat)
+      yield* end(desk, acceptedEntry, completion.usage.completion_tokens)
+      if (chat.stream === true) return yield* streamAnswer(acceptedEntry, completion)
+      const text = plainAnswer(acceptedEntry, completion)
       return json(
         isOn(acceptedEntry.switches, "truncated")
           ? text.slice(0, Math.floor(text.length / 2))

@@ -1,6 +1,5 @@
-/** Chat requests and their responses. The same prompt always gives the same words and counts. */
+/** Chat requests and the counts of their tokens. */
 import { Schema } from "effect"
-import { numberFrom } from "../../digest.ts"
 import { countOf, isOn, readSwitches } from "../../switches.ts"
 import { decodeBody } from "../../Vendor.ts"
 import { ofFault } from "../standardErrors.ts"
@@ -15,6 +14,43 @@ const Part = Schema.Struct({
   image_url: optional(Schema.Struct({ url: Schema.NonEmptyString }))
 })
 
+const FunctionTool = Schema.Struct({
+  type: Schema.Literal("function"),
+  function: Schema.Struct({
+    name: Schema.NonEmptyString,
+    parameters: optional(Schema.Record(Schema.String, Schema.Json))
+  })
+})
+const CustomTool = Schema.Struct({
+  type: Schema.Literal("custom"),
+  custom: Schema.Struct({ name: Schema.NonEmptyString })
+})
+const Tool = Schema.Union([FunctionTool, CustomTool])
+export type Tool = typeof Tool.Type
+
+const ToolChoice = Schema.Union([
+  Schema.Literals(["none", "auto", "required"]),
+  Tool,
+  Schema.Struct({
+    type: Schema.Literal("allowed_tools"),
+    allowed_tools: Schema.Struct({
+      mode: Schema.Literals(["auto", "required"]),
+      tools: Schema.Array(Tool)
+    })
+  })
+])
+
+const ResponseFormat = Schema.Union([
+  Schema.Struct({ type: Schema.Literals(["text", "json_object"]) }),
+  Schema.Struct({
+    type: Schema.Literal("json_schema"),
+    json_schema: Schema.Struct({ schema: optional(Schema.Json) })
+  })
+])
+
+const MAX_STOPS = 4
+const MAX_TOP_LOGPROBS = 20
+
 const Chat = Schema.Struct({
   model: Schema.NonEmptyString,
   messages: Schema.NonEmptyArray(
@@ -27,9 +63,24 @@ const Chat = Schema.Struct({
   stream_options: optional(Schema.Struct({ include_usage: optional(Schema.Boolean) })),
   max_tokens: optional(Positive),
   max_completion_tokens: optional(Positive),
-  n: optional(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 128 })))
+  n: optional(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 128 }))),
+  stop: optional(
+    Schema.Union([
+      Schema.NonEmptyString,
+      Schema.Array(Schema.NonEmptyString).check(Schema.isMaxLength(MAX_STOPS))
+    ])
+  ),
+  logprobs: optional(Schema.Boolean),
+  top_logprobs: optional(
+    Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: MAX_TOP_LOGPROBS }))
+  ),
+  response_format: optional(ResponseFormat),
+  tools: optional(Schema.Array(Tool)),
+  tool_choice: optional(ToolChoice),
+  parallel_tool_calls: optional(Schema.Boolean)
 })
 export type Chat = typeof Chat.Type
+type Message = Chat["messages"][number]
 
 export const decodeChat = decodeBody(Chat, { unknownFields: "ignored", refuse: ofFault })
 
@@ -41,46 +92,28 @@ export const tokensOf = (text: string): number => Math.ceil(Buffer.byteLength(te
 const imageTokens = 85
 const tokensPerMessage = 3
 
-const partsOf = (chat: Chat) =>
-  chat.messages.flatMap(
+const partsOf = (messages: ReadonlyArray<Message>) =>
+  messages.flatMap(
     ({ content }): ReadonlyArray<typeof Part.Type> =>
       typeof content === "string" ? [{ type: "text", text: content }] : (content ?? [])
   )
 
 export const imagesOf = (chat: Chat): number =>
-  partsOf(chat).filter(({ image_url }) => image_url !== undefined).length
+  partsOf(chat.messages).filter(({ image_url }) => image_url !== undefined).length
 
-export const promptOf = (chat: Chat): string =>
-  partsOf(chat)
+const textOf = (messages: ReadonlyArray<Message>): string =>
+  partsOf(messages)
     .flatMap(({ text }) => text ?? [])
     .join("\n")
 
+export const promptOf = (chat: Chat): string => textOf(chat.messages)
+
+/** The text of the last message of the user. */
+export const lastUserText = ({ messages }: Chat): string =>
+  textOf(messages.filter(({ role }) => role === "user").slice(-1))
+
 const countPrompt = (chat: Chat): number =>
   tokensOf(promptOf(chat)) + imagesOf(chat) * imageTokens + chat.messages.length * tokensPerMessage
-
-const lexicon = ["the", "lamp", "turns", "over", "grey", "water", "and", "waits", "for", "morning"]
-const shortest = 8
-const longest = 24
-
-interface ChatChoice {
-  /** The words of the choice, each of them one token. */
-  readonly tokens: ReadonlyArray<string>
-  readonly finish: "stop" | "length"
-}
-
-/** Generates a choice; the same prompt and choice always give the same words. */
-const choiceOf = (chat: Chat, choice: number): ChatChoice => {
-  const seed = `${promptOf(chat)} ${choice}`
-  const desiredLength = shortest + numberFrom(seed, longest - shortest)
-  const maxLength = chat.max_completion_tokens ?? chat.max_tokens ?? longest
-  const tokens = Array.from({ length: Math.min(desiredLength, maxLength) }, (_, index) =>
-    [index === 0 ? "" : " ", lexicon[numberFrom(`${seed} ${index}`, lexicon.length)] ?? ""].join("")
-  )
-  return { tokens, finish: desiredLength > maxLength ? "length" : "stop" }
-}
-
-export const choicesOf = (chat: Chat): ReadonlyArray<ChatChoice> =>
-  Array.from({ length: chat.n ?? 1 }, (_, choice) => choiceOf(chat, choice))
 
 const usageOf = (input: number, output: number) => ({
   prompt_tokens: input,
@@ -92,17 +125,14 @@ const usageOf = (input: number, output: number) => ({
  * The usage of a chat. `sim:cached=N`, `sim:audio-input=N` and `sim:audio-output=N` in a prompt
  * make N of the tokens cached or audio tokens, even where N is more than all of them.
  */
-export const chatUsage = (chat: Chat) => {
+export const chatUsage = (chat: Chat, outputTokens: number) => {
   const switches = readSwitches(promptOf(chat))
   const count = (field: string, name: string) =>
     isOn(switches, name) ? { [field]: countOf(switches, name, 0) } : {}
   const details = (name: string, fields: object) =>
     Object.keys(fields).length === 0 ? {} : { [name]: fields }
   return {
-    ...usageOf(
-      countPrompt(chat),
-      choicesOf(chat).reduce((sum, { tokens }) => sum + tokens.length, 0)
-    ),
+    ...usageOf(countPrompt(chat), outputTokens),
     ...details("prompt_tokens_details", {
       ...count("cached_tokens", "cached"),
       ...count("audio_tokens", "audio-input")
