@@ -21,6 +21,12 @@ export const operatorEvents = [
 
 export type EventType = (typeof organizationEvents)[number] | (typeof operatorEvents)[number]
 
+/**
+ * The id of an organisation's endpoint for callbacks. It has no address, as each order names the
+ * address.
+ */
+export const callbacksOf = (organizationId: string): string => `callback_${organizationId}`
+
 /** Example data of each event, which a test delivery to an endpoint contains. */
 export const sampleData = {
   "video.completed": {

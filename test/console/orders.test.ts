@@ -70,7 +70,11 @@ inBrowser(
           json: { name: "ends", url: "http://127.0.0.1:9/ends", event_types: ["video.failed"] }
         })
         assert.isBelow(endpoint.status, 300, endpoint.text)
-        const id = yield* createVideo(who, { model: "film-1", prompt: "x sim:fail" })
+        const id = yield* createVideo(who, {
+          model: "film-1",
+          prompt: "x sim:fail",
+          callback_url: "http://127.0.0.1:9/back"
+        })
         const { error } = yield* finishVideo(who, id)
         const { hold } = yield* orderOf(who, id)
         const { transitions } = yield* historyOf(id)
@@ -88,7 +92,12 @@ inBrowser(
             .getByText(error?.message ?? "-")
             .waitFor()
           await page.getByText("No receipt: nothing was charged").waitFor()
-          await life.getByText("Webhook video.failed").waitFor()
+          // To the endpoint and to the callback.
+          await life.getByText("Webhook video.failed").nth(1).waitFor()
+          assert.match(
+            (await life.getByRole("link", { name: "callback" }).getAttribute("href")) ?? "",
+            /\/console\/webhooks\/callback_/
+          )
           assert.match(
             (await life.getByRole("link", { name: "ends" }).getAttribute("href")) ?? "",
             /\/console\/webhooks\/whe_/
@@ -103,7 +112,7 @@ inBrowser(
           const life = page.getByRole("region", { name: "Timeline" })
           await life.getByText(`The hold of ${hold} CNY was released in full.`).waitFor()
           await life.getByText("Failed", { exact: true }).waitFor()
-          await life.getByText("Webhook video.failed").waitFor()
+          await life.getByText("Webhook video.failed").nth(1).waitFor()
           const said = await life.getByText(/^by /).allTextContents()
           assert.deepStrictEqual(
             said,

@@ -189,6 +189,8 @@ inBrowser(
           await receiptOf(page).getByText("0.4 CNY").first().waitFor()
           // Both are among the member's orders, with pictures of what they made.
           const orders = page.getByRole("region", { name: "Recent orders" })
+          // Pictures are loaded when they are in view.
+          await orders.scrollIntoViewIfNeeded()
           await orders.locator("img").nth(1).waitFor()
           assert.strictEqual(await orders.getByRole("button").count(), 2)
           await orders.getByRole("button", { name: /^a lighthouse at dusk.*film-1/ }).click()
@@ -216,7 +218,7 @@ inBrowser(
           assert.strictEqual(await sounds.getByText("Off", { exact: true }).count(), 0)
           assert.strictEqual(await page.getByLabel("Prompt").getAttribute("maxlength"), "12")
           await choose(page, "Model", "paint-1")
-          await page.getByLabel("Quality").fill("high")
+          await page.getByLabel("Quality", { exact: true }).fill("high")
           await page.getByRole("combobox", { name: "Model", exact: true }).click()
           const offered = await page.getByRole("option").allTextContents()
           assert.includeMembers(offered, ["film-1", "talk-1", "vector-1"])

@@ -10,6 +10,7 @@ import {
 import {
   type AttemptEnd,
   type ClaimedMessage,
+  type DeliveryFilter,
   type MessageClaims,
   WebhookMessages
 } from "../../src/services/delivery/WebhookMessages.ts"
@@ -26,6 +27,8 @@ const all: MessageClaims = {
   runningByReceiver: new Map(),
   runningByOrganization: new Map()
 }
+
+const any: DeliveryFilter = { state: null, taskId: null }
 
 const attempt = { status: 500, durationMs: 7, answer: "no", error: null }
 const again: AttemptEnd = { _tag: "Again", afterSeconds: 3600 }
@@ -117,6 +120,16 @@ export const webhooksSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
           { url: "https://example.com/back", receiver: `${callback}/example.com` }
         )
         assert.deepStrictEqual(yield* claim(ids), [])
+        const later = yield* ended(own)
+        const messages = yield* WebhookMessages
+        const tasksOf = (filter: Partial<DeliveryFilter>) =>
+          Effect.map(
+            messages.list(one.endpoint.id, { ...any, ...filter }, { after: null, limit: 10 }),
+            ({ data }) => data.map(({ taskId }) => taskId)
+          )
+        assert.sameMembers(yield* tasksOf({}), [later, id])
+        assert.deepStrictEqual(yield* tasksOf({ taskId: id }), [id])
+        assert.deepStrictEqual(yield* tasksOf({ taskId: id, state: "failed" }), [])
       })
   )
 
@@ -163,7 +176,7 @@ export const webhooksSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
       yield* messages.recordAttempt(message, attempt, { _tag: "Failed" })
       yield* messages.recordAttempt(second, { ...attempt, status: 204 }, { _tag: "Delivered" })
       yield* messages.recordAttempt(second, attempt, again)
-      const { data } = yield* messages.list(endpoint.id, null, { after: null, limit: 10 })
+      const { data } = yield* messages.list(endpoint.id, any, { after: null, limit: 10 })
       assert.lengthOf(data, 1)
       assert.deepInclude(data[0], { id: message.id, state: "delivered", nextAttemptAt: null })
       assert.deepStrictEqual(
@@ -180,7 +193,8 @@ export const webhooksSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
       )
       assert.isNull((yield* endpoints.find(null, endpoint.id)).failingSince)
       assert.lengthOf(
-        (yield* messages.list(endpoint.id, "failed", { after: null, limit: 10 })).data,
+        (yield* messages.list(endpoint.id, { ...any, state: "failed" }, { after: null, limit: 10 }))
+          .data,
         0
       )
     })
@@ -231,7 +245,11 @@ export const webhooksSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
       const gone = yield* endpoints.find(own.organizationId, endpoint.id)
       assert.isNotNull(gone.disabledAt)
       assert.strictEqual(gone.disabledReason, "it answered 410 Gone")
-      const { data } = yield* messages.list(endpoint.id, "failed", { after: null, limit: 10 })
+      const { data } = yield* messages.list(
+        endpoint.id,
+        { ...any, state: "failed" },
+        { after: null, limit: 10 }
+      )
       assert.lengthOf(data, 2)
       const [told] = yield* claim([other.id])
       assert.strictEqual(told?.type, "webhook_endpoint.disabled")

@@ -209,6 +209,22 @@ for (const kind of databasesInTurn(import.meta.filename)) {
         )
         assert.lengthOf(yield* deliveries(who, id), 2)
         assert.lengthOf(yield* deliveries(who, "callback"), 2)
+        const ofTask = (id: string) => deliveries(who, "callback", `?task_id=${id}`)
+        for (const [id, type] of [
+          [image, "image.completed"],
+          [video, "video.completed"]
+        ] as const) {
+          const about = yield* ofTask(id)
+          assert.lengthOf(about, 1)
+          assert.deepInclude(about[0], { type, task_id: id })
+        }
+        // A video has an id in OpenAI's form too.
+        assert.lengthOf(yield* ofTask(video.replace("vt_", "video_")), 1)
+        assert.deepStrictEqual(yield* ofTask("vt_none"), [])
+        const asOperator = yield* gateway.admin(
+          `/webhook_endpoints/${id}/deliveries?task_id=${image}`
+        )
+        assert.lengthOf((yield* bodyAs(DeliveryList, asOperator)).data, 1)
         const list = yield* gateway.call("/v1/webhook_endpoints", { key: who.key })
         assert.deepInclude(list.body, { data: [] })
       })

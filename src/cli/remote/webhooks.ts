@@ -152,15 +152,20 @@ const deliveries = Command.make(
       Flag.map((status) => ({ status })),
       Flag.withDefault({})
     ),
+    task: Flag.String("task").pipe(
+      Flag.withDescription("Only those about this task"),
+      Flag.map((task_id) => ({ task_id })),
+      Flag.withDefault({})
+    ),
     after,
     limit
   },
-  ({ endpoint, status, after, limit }) =>
+  ({ endpoint, status, task, after, limit }) =>
     asOperator(({ gateway }) =>
       Effect.flatMap(
         gateway.operatorWebhooks.listAnyDeliveries({
           params: { id: endpoint },
-          query: { ...after, ...status, limit }
+          query: { ...after, ...status, ...task, limit }
         }),
         (page) =>
           printPage(

@@ -6,6 +6,7 @@
 import { Clock, Effect, FiberSet, Layer, Metric, Random } from "effect"
 import { taskKindOf } from "../../domain/orderIds.ts"
 import type { AddressOf } from "../../domain/taskAnswers.ts"
+import { callbacksOf } from "../../domain/webhookEvents.ts"
 import { OutgoingWeb } from "../../egress/OutgoingWeb.ts"
 import { startJob } from "../../runtime/backgroundJobs.ts"
 import { Settings } from "../../runtime/Settings.ts"
@@ -20,7 +21,7 @@ import { ContentLinks } from "../../services/results/ContentLinks.ts"
 import { parseRetryAfter, secondsToNextTry } from "./deliveryTimes.ts"
 import { messageBody } from "./messageBody.ts"
 import { type AttemptResult, sendMessage } from "./sendMessage.ts"
-import { callbacksOf, WebhookEndpoints } from "./WebhookEndpoints.ts"
+import { WebhookEndpoints } from "./WebhookEndpoints.ts"
 
 /** The maximum number of concurrent attempts of this gateway. */
 const MAX_RUNNING = 512

@@ -6,12 +6,6 @@ import type { Page, PageRequest } from "../../runtime/Page.ts"
 /** The value that operators have in place of an organisation's id. */
 export const OPERATORS = "operators"
 
-/**
- * The id of an organisation's endpoint for callbacks. It has no address, as each order names the
- * address.
- */
-export const callbacksOf = (organizationId: string): string => `callback_${organizationId}`
-
 export const WebhookEndpoint = Schema.Struct({
   organizationId: Schema.String,
   id: Schema.String,

@@ -2,11 +2,11 @@
 import { Effect, Layer, Option, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
+import { callbacksOf } from "../../domain/webhookEvents.ts"
 import { makeConditions } from "../../postgres/client/conditions.ts"
 import { columnsOf, readPage, retryBriefly, rowsOf, runOnce } from "../../postgres/client/rows.ts"
 import { Vault } from "../../services/Vault.ts"
 import {
-  callbacksOf,
   MAX_ENDPOINTS,
   noSuchEndpoint,
   OLD_SECRET_HOURS,

@@ -127,7 +127,7 @@ export const layerWebhookMessages = Layer.effect(
             ${status}::int, ${durationMs}::int, ${answer}, ${error},
             make_interval(days => ${webhookPatienceDays}))`)
       }),
-      list: Effect.fn("WebhookMessages.list")((endpointId, state, page) =>
+      list: Effect.fn("WebhookMessages.list")((endpointId, { state, taskId }, page) =>
         readPage(DeliveryRow, page, {
           isEntry: (after) => sql`
             SELECT 1 FROM webhook_messages WHERE endpoint_id = ${endpointId} AND id = ${after}`,
@@ -136,6 +136,7 @@ export const layerWebhookMessages = Layer.effect(
              WHERE m.endpoint_id = ${endpointId}
                AND ${isAfterCursor("m.id", page.after)}
                AND ${equals("m.state", state)}
+               AND ${equals("m.task_id", taskId)}
              ORDER BY m.id DESC LIMIT ${page.limit + 1}`
         })
       ),

@@ -111,7 +111,8 @@ export const DeliveryView = Schema.Struct({
 
 export const deliveryQuery = {
   ...pageQuery,
-  status: Schema.optionalKey(oneOf(deliveryStates, "Those in this state alone"))
+  status: Schema.optionalKey(oneOf(deliveryStates, "Those in this state alone")),
+  task_id: Schema.optionalKey(plainText().annotate({ description: "Those about this task alone" }))
 }
 
 export const RedeliverBody = Schema.Struct({

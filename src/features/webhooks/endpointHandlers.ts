@@ -2,6 +2,7 @@
 import { Clock, Effect, Redacted, type Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { InvalidRequest, type NotFound } from "../../domain/Errors.ts"
+import { taskNamed } from "../../domain/orderIds.ts"
 import {
   type EventType,
   operatorEvents,
@@ -219,8 +220,10 @@ export const makeEndpointHandlers = Effect.fnUntraced(function* <E, R>({
       query
     }: EndpointParams & { readonly query: Schema.Struct.Type<typeof deliveryQuery> }) {
       const { id } = yield* find(params.id)
-      const { status = null, ...page } = query
-      return pageView(yield* messages.list(id, status, pageOf(page)), deliveryView)
+      const { status: state = null, task_id: task = null, ...page } = query
+      // A text that is no task id matches no message.
+      const taskId = task === null ? null : (taskNamed(task)?.id ?? task)
+      return pageView(yield* messages.list(id, { state, taskId }, pageOf(page)), deliveryView)
     }),
     redeliver: Effect.fn(`${prefix}.redeliver`)(function* ({
       params,

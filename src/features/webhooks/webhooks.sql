@@ -63,6 +63,7 @@ CREATE TABLE webhook_messages (
 CREATE INDEX webhook_messages_due ON webhook_messages (receiver, next_attempt_at)
   WHERE state = 'pending';
 CREATE INDEX webhook_messages_by_endpoint ON webhook_messages (endpoint_id, id);
+CREATE INDEX webhook_messages_by_task ON webhook_messages (task_id) WHERE task_id IS NOT NULL;
 CREATE INDEX webhook_messages_ended ON webhook_messages (ended_at) WHERE ended_at IS NOT NULL;
 
 CREATE TABLE webhook_attempts (

@@ -118,6 +118,12 @@ export const Delivery = Schema.Struct({
 })
 export type Delivery = typeof Delivery.Type
 
+/** Which messages to an endpoint are listed; a null field matches all. */
+export interface DeliveryFilter {
+  readonly state: DeliveryState | null
+  readonly taskId: string | null
+}
+
 export const noSuchDelivery = (id: string) =>
   new NotFound({ message: `The endpoint has no delivery that is called ${JSON.stringify(id)}` })
 
@@ -149,12 +155,12 @@ export class WebhookMessages extends Context.Service<
       end: AttemptEnd
     ): Effect.Effect<void>
     /**
-     * Lists the messages to an endpoint, newest first; a null state matches all. Fails with
-     * `InvalidRequest` where `page.after` is not in the list.
+     * Lists the messages to an endpoint, newest first. Fails with `InvalidRequest` where
+     * `page.after` is not a message to the endpoint.
      */
     list(
       endpointId: string,
-      state: DeliveryState | null,
+      filter: DeliveryFilter,
       page: PageRequest
     ): Effect.Effect<Page<Delivery>, InvalidRequest>
     /**

@@ -1,8 +1,8 @@
 /** Webhook endpoints and messages in memory. */
 import { Clock, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
+import { callbacksOf } from "../../domain/webhookEvents.ts"
 import {
-  callbacksOf,
   MAX_ENDPOINTS,
   noSuchEndpoint,
   OLD_SECRET_HOURS,
@@ -269,13 +269,15 @@ export const layerWebhookMessagesMemory = Layer.effect(
           }
           if (!isCallback) updateEndpoint(endpointId, end._tag, now)
         }),
-      list: (endpointId, state, page) =>
+      list: (endpointId, { state, taskId }, page) =>
         Effect.map(
           Effect.suspend(() =>
             pageOf(
               messagesTo(endpointId),
               page,
-              (message) => state === null || message.state === state
+              (message) =>
+                (state === null || message.state === state) &&
+                (taskId === null || message.taskId === taskId)
             )
           ),
           ({ data, hasMore }) => ({

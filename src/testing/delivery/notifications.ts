@@ -3,7 +3,8 @@
  */
 import { DateTime, Schema } from "effect"
 import { formatNano } from "../../domain/money/Money.ts"
-import { callbacksOf, OPERATORS } from "../../features/webhooks/WebhookEndpoints.ts"
+import { callbacksOf } from "../../domain/webhookEvents.ts"
+import { OPERATORS } from "../../features/webhooks/WebhookEndpoints.ts"
 import { TaskResult } from "../../services/TaskRepo.ts"
 import {
   type Books,

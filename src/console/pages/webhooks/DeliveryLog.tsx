@@ -82,8 +82,9 @@ export const DeliveryLog = ({ calls, id }: { readonly calls: HookCalls; readonly
   const { t } = useTranslation("webhooks")
   const [status] = useAddressValue("status")
   const state = matchOption(status, deliveryStates)
+  const filter = state === undefined ? {} : { status: state }
   const key = [...calls.area, "deliveries", id]
-  const log = usePages([...key, state], (after) => calls.deliveries(id, state, after), {
+  const log = usePages([...key, state], (after) => calls.deliveries(id, filter, after), {
     intervalMillis: EVERY_MILLIS
   })
   const [openDelivery, setOpenDelivery] = useState<Delivery | null>(null)

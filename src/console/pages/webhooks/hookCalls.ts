@@ -4,6 +4,7 @@
  */
 import type { QueryKey } from "@tanstack/react-query"
 import {
+  callbacksOf,
   type EventType,
   operatorEvents,
   organizationEvents
@@ -30,13 +31,20 @@ export interface EndpointForm {
 export type EndpointChange = Partial<EndpointForm> & { readonly enabled?: boolean }
 export type Redelivery = { readonly delivery_id: string } | { readonly since: string }
 
+interface DeliveryFilter {
+  readonly status?: DeliveryState
+  readonly task_id?: string
+}
+
 export interface HookCalls {
   /** The prefix of the cache keys. */
   readonly area: QueryKey
   /** The event types that these endpoints can receive. */
   readonly events: ReadonlyArray<EventType>
   readonly mayChange: boolean
-  readonly list: (after: PageCursor) => ApiCall<ListPage<Endpoint>>
+  /** The id of the endpoint of callbacks; null for operators, who place no orders. */
+  readonly callbacksId: string | null
+  readonly list: (page: PageCursor & { readonly limit?: number }) => ApiCall<ListPage<Endpoint>>
   readonly readEndpoint: (id: string) => ApiCall<Endpoint>
   readonly create: (form: EndpointForm) => ApiCall<EndpointWithSecret>
   readonly change: (id: string, change: EndpointChange) => ApiCall<Endpoint>
@@ -45,7 +53,7 @@ export interface HookCalls {
   readonly test: (id: string, type: EventType) => ApiCall<{ readonly status_code: number }>
   readonly deliveries: (
     id: string,
-    status: DeliveryState | undefined,
+    filter: DeliveryFilter,
     after: PageCursor
   ) => ApiCall<ListPage<Delivery>>
   readonly redeliver: (
@@ -60,8 +68,6 @@ type OrganizationEvent = (typeof organizationEvents)[number]
 const isOrganizations = (type: EventType): type is OrganizationEvent =>
   organizationEvents.some((event) => event === type)
 
-const statusQuery = (status: DeliveryState | undefined) => (status === undefined ? {} : { status })
-
 const encodeChange = ({ event_types, ...change }: EndpointChange) => ({
   ...change,
   ...(event_types === undefined ? {} : { event_types: event_types.filter(isOrganizations) })
@@ -71,8 +77,8 @@ export const callsOfKey: HookCalls = {
   area: ["webhooks"],
   events: organizationEvents,
   mayChange: true,
-  list: (after) => (gateway) =>
-    gateway.webhooks.listEndpoints({ query: { limit: PAGE, ...after } }),
+  callbacksId: "callback",
+  list: (page) => (gateway) => gateway.webhooks.listEndpoints({ query: { limit: PAGE, ...page } }),
   readEndpoint: (id) => (gateway) => gateway.webhooks.readEndpoint({ params: { id } }),
   create: (form) => (gateway) =>
     gateway.webhooks.createEndpoint({
@@ -91,10 +97,10 @@ export const callsOfKey: HookCalls = {
       params: { id },
       payload: { event_type: isOrganizations(type) ? type : organizationEvents[0] }
     }),
-  deliveries: (id, status, after) => (gateway) =>
+  deliveries: (id, filter, after) => (gateway) =>
     gateway.webhooks.listDeliveries({
       params: { id },
-      query: { limit: PAGE, ...statusQuery(status), ...after }
+      query: { limit: PAGE, ...filter, ...after }
     }),
   redeliver: (id, redelivery) => (gateway) =>
     gateway.webhooks.redeliver({ params: { id }, payload: redelivery })
@@ -107,8 +113,9 @@ export const callsOfOperator = (organizationId: string | null, mayChange: boolea
     area: ["operatorWebhooks", organizationId ?? ""],
     events: organizationId === null ? operatorEvents : organizationEvents,
     mayChange,
-    list: (after) => (gateway) =>
-      gateway.operatorWebhooks.listEndpointsOf({ query: { limit: PAGE, ...owner, ...after } }),
+    callbacksId: organizationId === null ? null : callbacksOf(organizationId),
+    list: (page) => (gateway) =>
+      gateway.operatorWebhooks.listEndpointsOf({ query: { limit: PAGE, ...owner, ...page } }),
     readEndpoint: (id) => (gateway) => gateway.operatorWebhooks.readAnyEndpoint({ params: { id } }),
     create: (form) => (gateway) =>
       gateway.operatorWebhooks.createEndpointFor({ payload: { ...form, ...owner } }),
@@ -122,10 +129,10 @@ export const callsOfOperator = (organizationId: string | null, mayChange: boolea
       }),
     test: (id, event_type) => (gateway) =>
       gateway.operatorWebhooks.testAnyEndpoint({ params: { id }, payload: { event_type } }),
-    deliveries: (id, status, after) => (gateway) =>
+    deliveries: (id, filter, after) => (gateway) =>
       gateway.operatorWebhooks.listAnyDeliveries({
         params: { id },
-        query: { limit: PAGE, ...statusQuery(status), ...after }
+        query: { limit: PAGE, ...filter, ...after }
       }),
     redeliver: (id, payload) => (gateway) =>
       gateway.operatorWebhooks.redeliverAny({ params: { id }, payload })

@@ -253,7 +253,9 @@ const OpenedTimeline = ({ history }: { readonly history: OrderHistory }) => {
     organization.data?.currency ?? "",
     useReceipt(history).data?.corrections ?? []
   )
-  const deliverySteps = useDeliverySteps(callsOfOperator(id, false), history, {
+  const deliverySteps = useDeliverySteps(callsOfOperator(id, false), {
+    orderId: history.id,
+    isOpen: isOpen(history),
     isEnabled: true,
     hrefOf: (endpoint) => `~/console/customers/${id}/webhooks/${endpoint.id}`
   })

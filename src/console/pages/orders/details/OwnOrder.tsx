@@ -58,7 +58,9 @@ const OpenedOrder = ({ order }: { readonly order: Order }) => {
     { isEnabled: usage_id !== null }
   )
   const life = useOwnLife(order, receipt.data)
-  const deliverySteps = useDeliverySteps(callsOfKey, order, {
+  const deliverySteps = useDeliverySteps(callsOfKey, {
+    orderId: order.id,
+    isOpen: order.state === "processing",
     isEnabled: useHasScopes("webhooks"),
     hrefOf: (endpoint) => `~/console/webhooks/${endpoint.id}`
   })

@@ -4,62 +4,57 @@ import { Effect } from "effect"
 import { useTranslation } from "react-i18next"
 import { Link } from "wouter"
 import type { ApiCall } from "../../../gateway/client.ts"
-import { type PageCursor, useApiQuery } from "../../../gateway/hooks.tsx"
+import { failureOf } from "../../../gateway/failures.ts"
+import { useApiQuery } from "../../../gateway/hooks.tsx"
 import type { Delivery, Endpoint, HookCalls } from "../../webhooks/hookCalls.ts"
 import type { LifeStep } from "./OrderLife.tsx"
 
-interface Order {
-  readonly id: string
-  readonly created_at: string
-}
 interface EndpointDelivery {
   readonly endpoint: Endpoint
   readonly delivery: Delivery
 }
 
-/** Pages of deliveries that are searched in each endpoint. */
-const MAX_PAGES = 5
+/** The maximum length of a page: every endpoint of an organisation fits one. */
+const MAX_PAGE = 100
+const CONCURRENCY = 5
 const EVERY_MILLIS = 5_000
 
-/**
- * The deliveries of an order to one endpoint. They are listed newest first, so the search ends at
- * those that are older than the order.
- */
-const deliveriesTo =
-  (
-    calls: HookCalls,
-    endpoint: Endpoint,
-    order: Order,
-    cursor: PageCursor = {},
-    pages = MAX_PAGES
-  ): ApiCall<ReadonlyArray<EndpointDelivery>> =>
+/** The endpoint of callbacks; none before the first callback. */
+const callbacksOf =
+  ({ callbacksId, readEndpoint }: HookCalls): ApiCall<ReadonlyArray<Endpoint>> =>
   (gateway) =>
-    Effect.flatMap(
-      calls.deliveries(endpoint.id, undefined, cursor)(gateway),
-      ({ data, has_more }) => {
-        const matches = data
-          .filter(({ task_id }) => task_id === order.id)
-          .map((delivery) => ({ endpoint, delivery }))
-        const last = data.at(-1)
-        const hasOlder = last !== undefined && last.created_at >= order.created_at
-        if (!has_more || !hasOlder || pages === 1) return Effect.succeed(matches)
-        const older = deliveriesTo(calls, endpoint, order, { after: last.id }, pages - 1)
-        return Effect.map(older(gateway), (rest) => [...matches, ...rest])
-      }
-    )
+    callbacksId === null
+      ? Effect.succeed([])
+      : readEndpoint(callbacksId)(gateway).pipe(
+          Effect.map((endpoint) => [endpoint]),
+          Effect.catchIf(
+            (error) => failureOf(error).code === "not_found",
+            () => Effect.succeed([])
+          )
+        )
 
+/** The messages about an order to each endpoint: an endpoint has one or two of them. */
 const deliveriesOf =
-  (calls: HookCalls, order: Order): ApiCall<ReadonlyArray<EndpointDelivery>> =>
+  (calls: HookCalls, task_id: string): ApiCall<ReadonlyArray<EndpointDelivery>> =>
   (gateway) =>
     Effect.gen(function* () {
-      const { data } = yield* calls.list({})(gateway)
-      const found = yield* Effect.forEach(data, (endpoint) =>
-        deliveriesTo(calls, endpoint, order)(gateway)
+      const { data } = yield* calls.list({ limit: MAX_PAGE })(gateway)
+      const endpoints = [...data, ...(yield* callbacksOf(calls)(gateway))]
+      const deliveries = yield* Effect.forEach(
+        endpoints,
+        (endpoint) =>
+          Effect.map(calls.deliveries(endpoint.id, { task_id }, {})(gateway), (page) =>
+            page.data.map((delivery) => ({ endpoint, delivery }))
+          ),
+        { concurrency: CONCURRENCY }
       )
-      return found.flat()
+      return deliveries.flat()
     })
 
 interface Options {
+  readonly orderId: string
+  /** Whether the order may still end, which writes its messages. */
+  readonly isOpen: boolean
   /** Whether the session may read the endpoints. */
   readonly isEnabled: boolean
   /** The address of an endpoint's page. */
@@ -68,19 +63,18 @@ interface Options {
 
 export const useDeliverySteps = (
   calls: HookCalls,
-  order: Order,
-  { isEnabled, hrefOf }: Options
+  { orderId, isOpen, isEnabled, hrefOf }: Options
 ): ReadonlyArray<LifeStep> => {
   const { t } = useTranslation("orders")
   const { t: webhooks } = useTranslation("webhooks")
   const { data = [] } = useApiQuery(
-    [...calls.area, "ofOrder", order.id],
-    deliveriesOf(calls, order),
+    [...calls.area, "ofOrder", orderId, isOpen],
+    deliveriesOf(calls, orderId),
     {
       isEnabled,
       intervalMillis: EVERY_MILLIS,
       isFinal: (deliveries) =>
-        deliveries.length > 0 && deliveries.every(({ delivery }) => delivery.status !== "pending")
+        !isOpen && deliveries.every(({ delivery }) => delivery.status !== "pending")
     }
   )
   return data
