@@ -15,7 +15,12 @@ const root = join(import.meta.dirname, "..", "..")
 const sources = ["console", "client", "contract", "http/api", "features", "domain", "services"].map(
   (room) => `src/${room}`
 )
-const others = ["package-lock.json", "scripts/console/build.ts", "scripts/console/viteConfig.ts"]
+const others = [
+  "src/runtime/texts/csvText.ts",
+  "package-lock.json",
+  "scripts/console/build.ts",
+  "scripts/console/viteConfig.ts"
+]
 const BUILT_FROM = join(CONSOLE_FILES, ".built-from")
 
 /** The maximum size of the compressed scripts of the first page, in bytes. */

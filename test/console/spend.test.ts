@@ -37,12 +37,19 @@ inBrowser("a member's money in the console", layerTestGateway("embedded"), (it) 
         await page.getByText("0.6 charged and 0 held of 2 CNY").waitFor()
         const bar = page.getByRole("progressbar", { name: "This month" })
         assert.strictEqual(await bar.getAttribute("aria-valuenow"), "30")
-        await page.getByRole("img", { name: "Spend over time" }).waitFor()
+        const chart = page.getByRole("img", { name: "Spend over time, CNY" })
+        // The axis has amounts, and a bar tells its parts and their sum.
+        await chart.getByText("0.6", { exact: true }).waitFor()
+        await chart.locator(".recharts-bar-rectangle path").first().hover()
+        await chart.getByText("paint-1 0.6 CNY").waitFor()
+        const totals = page.getByRole("table", { name: "Totals" })
+        await totals.getByRole("row", { name: "paint-1 3 0 0.6 0 0 +0.6" }).waitFor()
+        await totals.getByRole("row", { name: "Total 3 0 0.6 0 0 +0.6" }).waitFor()
         await page.getByRole("combobox", { name: "Group by" }).click()
         await page.getByRole("option", { name: "Tag" }).click()
         await page.getByText("Enter the name of a tag").waitFor()
         await page.getByLabel("Tag").fill("project")
-        await page.getByText("Table", { exact: true }).click()
+        await page.getByText("Over time", { exact: true }).click()
         await page.getByRole("table", { name: "Spend over time" }).waitFor()
         // What is asked stands in the address.
         await page.reload()
@@ -73,6 +80,16 @@ inBrowser("a member's money in the console", layerTestGateway("embedded"), (it) 
           line.returned
         ])
         assert.deepStrictEqual(rows, told)
+        const exported = page.waitForEvent("download")
+        await page.getByRole("button", { name: "Export CSV" }).click()
+        const [head, ...lines] = (await readFile(await (await exported).path(), "utf8"))
+          .trim()
+          .split(/\r?\n/)
+        assert.strictEqual(head, "Time,Tag,Charges,Failed,Charged,Refunded,Units")
+        assert.deepStrictEqual(
+          lines.map((line) => line.split(",").slice(0, -1)),
+          told
+        )
         await page.getByRole("link", { name: "Usage" }).click()
         await page.getByLabel("Tag").fill("project=lighthouse")
         // The file follows what has been typed, however short a time ago.

@@ -10,6 +10,12 @@ export const groupDigits = (amount: string): string => {
   return fraction === undefined ? groupedInteger : `${groupedInteger}.${fraction}`
 }
 
+const FRACTION_DIGITS = 6
+
+/** A value of a chart, rounded for display. */
+export const roundedDigits = (value: number): string =>
+  groupDigits(String(Number(value.toFixed(FRACTION_DIGITS))))
+
 /** An amount of money, which is never rounded; null for an unknown one. */
 export const Amount = ({
   value,

@@ -44,3 +44,27 @@ const EAST = 14 * HOUR - 1
 /** The day that begins at this time in its time zone, such as `2026-10-01`. */
 export const dayBeginning = (start: string): string =>
   new Date(new Date(start).getTime() + EAST).toISOString().slice(0, 10)
+
+/** The text of an hour, day or month: short at an axis, in full in a tooltip. */
+export const slotText = (
+  start: number,
+  step: Step,
+  { language, isFull }: { readonly language: string; readonly isFull: boolean }
+): string => {
+  if (step === "hour") {
+    return new Date(start).toLocaleString(
+      language,
+      isFull
+        ? { dateStyle: "medium", timeStyle: "short" }
+        : { hour: "2-digit", minute: "2-digit", hourCycle: "h23" }
+    )
+  }
+  const year = isFull ? ({ year: "numeric" } as const) : {}
+  const day = new Date(dayBeginning(new Date(start).toISOString()))
+  return day.toLocaleString(
+    language,
+    step === "day"
+      ? { ...year, month: "short", day: "numeric", timeZone: "UTC" }
+      : { year: "numeric", month: "short", timeZone: "UTC" }
+  )
+}

@@ -23,6 +23,7 @@ export const money = {
     range: "Time range",
     ranges: {
       "48h": "Last 48 hours",
+      "7d": "Last 7 days",
       "31d": "Last 31 days",
       "12m": "Last 12 months",
       own: "Custom range"
@@ -44,9 +45,14 @@ export const money = {
     },
     tag: "Tag",
     needsTag: "Enter the name of a tag, such as project.",
-    as: "View",
-    plot: "Chart",
     table: "Table",
+    totals: "Totals",
+    overTime: "Over time",
+    previous: "{{measure}} before",
+    change: "Change",
+    changeFrom: "{{change}} from {{previous}} in the period before",
+    unknownChange: "Change unknown",
+    others: "Others",
     measure: "Metric",
     measures: {
       charge: "Charged",
@@ -63,8 +69,7 @@ export const money = {
     unit_token: "tokens",
     unit_second: "seconds",
     unit_image: "images",
-    nothing: "No orders in this time range",
-    most: "The chart shows the {{count}} largest; the table shows all."
+    nothing: "No orders in this time range"
   },
   usage: {
     title: "Charges",

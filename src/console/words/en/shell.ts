@@ -58,6 +58,7 @@ export const shell = {
   table: "Show as table",
   plot: "Show as chart",
   time: "Time",
+  total: "Total",
   yes: "yes",
   no: "no",
   any: "any",

@@ -26,6 +26,7 @@ export const money: Translated<typeof english> = {
     range: "时间范围",
     ranges: {
       "48h": "最近 48 小时",
+      "7d": "最近 7 天",
       "31d": "最近 31 天",
       "12m": "最近 12 个月",
       own: "自定义"
@@ -47,9 +48,14 @@ export const money: Translated<typeof english> = {
     },
     tag: "标签",
     needsTag: "请填写用于分组的标签名称，例如 project。",
-    as: "显示方式",
-    plot: "图表",
     table: "表格",
+    totals: "汇总",
+    overTime: "按时间",
+    previous: "上一时段{{measure}}",
+    change: "变化",
+    changeFrom: "较上一时段的 {{previous}} 变化 {{change}}",
+    unknownChange: "变化未知",
+    others: "其他",
     measure: "指标",
     measures: {
       charge: "收取",
@@ -66,8 +72,7 @@ export const money: Translated<typeof english> = {
     unit_token: "token",
     unit_second: "秒",
     unit_image: "张",
-    nothing: "此时间段内没有订单。",
-    most: "图表仅显示金额最大的 {{count}} 项，表格包含全部。"
+    nothing: "此时间段内没有订单。"
   },
   usage: {
     title: "收费记录",

@@ -61,6 +61,7 @@ export const shell: Translated<typeof english> = {
   table: "显示为表格",
   plot: "显示为图表",
   time: "时间",
+  total: "合计",
   yes: "是",
   no: "否",
   any: "不限",

@@ -7,13 +7,30 @@ import { useEffect, useMemo, useState } from "react"
 import { useTranslation } from "react-i18next"
 import { formatNano } from "../../../../domain/money/Money.ts"
 import { optionOf, useAddressFilters } from "../../../parts/addressFilters.ts"
+import { ColorMark } from "../../../parts/charts/colors.tsx"
+import { TimeChart } from "../../../parts/charts/TimeChart.tsx"
 import { type Column, DataTable, RowTable } from "../../../parts/DataTable.tsx"
-import { TimePlot } from "../../../parts/TimePlot.tsx"
-import { Amount, Id, Timestamp } from "../../../parts/texts.tsx"
+import { Amount, Id, roundedDigits, Timestamp } from "../../../parts/texts.tsx"
 import { type HistoryPoint, historyOf, type JournalLine } from "./balanceHistory.ts"
 import { useJournal } from "./journalPages.ts"
 
 const NANO = 1e9
+const TWO_DAYS = 172_800_000
+const TEN_MINUTES = 600_000
+const names = ["balance", "held"] as const
+
+/** The text of a time at the axis, a day or within few days a time, or in full in the tooltip. */
+const timeText = (
+  time: number,
+  options: { readonly language: string; readonly isFull: boolean; readonly span: number }
+): string => {
+  const { language, isFull, span } = options
+  const date = new Date(time)
+  if (isFull) return date.toLocaleString(language, { dateStyle: "medium", timeStyle: "medium" })
+  return span > TWO_DAYS
+    ? date.toLocaleDateString(language, { month: "short", day: "numeric" })
+    : date.toLocaleTimeString(language, { timeStyle: span > TEN_MINUTES ? "short" : "medium" })
+}
 
 const useJournalColumns = (): ReadonlyArray<Column<JournalLine>> => {
   const { t } = useTranslation("books")
@@ -84,6 +101,41 @@ const PointTable = ({ points }: { readonly points: ReadonlyArray<HistoryPoint> }
   )
 }
 
+const HistoryChart = ({
+  points,
+  currency
+}: {
+  readonly points: ReadonlyArray<HistoryPoint>
+  readonly currency: string
+}) => {
+  const { t, i18n } = useTranslation("books")
+  const times = points.map(({ at }) => Date.parse(at))
+  const span = (times.at(-1) ?? 0) - (times[0] ?? 0)
+  return (
+    <>
+      <Group gap="md">
+        {names.map((name, index) => (
+          <Text key={name} size="sm">
+            <ColorMark index={index} /> {t(`pool.${name}`)}
+          </Text>
+        ))}
+      </Group>
+      <TimeChart
+        label={t("history.title")}
+        unit={currency}
+        kind="steps"
+        times={times}
+        series={names.map((name) => ({
+          label: t(`pool.${name}`),
+          values: points.map((point) => Number(point[name]) / NANO)
+        }))}
+        formatValue={roundedDigits}
+        formatTime={(time, isFull) => timeText(time, { language: i18n.language, isFull, span })}
+      />
+    </>
+  )
+}
+
 export const BalanceOverTime = ({ id }: { readonly id: string }) => {
   const { t } = useTranslation("books")
   const { get, set } = useAddressFilters()
@@ -100,16 +152,6 @@ export const BalanceOverTime = ({ id }: { readonly id: string }) => {
     const lines = data.pages.flatMap((page) => page.data)
     return historyOf(lines, present, !hasNextPage)
   }, [data, present, hasNextPage])
-  const plotLines = useMemo(
-    () => ({
-      times: history?.points.map(({ at }) => Date.parse(at) / 1000) ?? [],
-      lines: (["balance", "held"] as const).map((name) => ({
-        label: t(`pool.${name}`),
-        values: history?.points.map((point) => Number(point[name]) / NANO) ?? []
-      }))
-    }),
-    [history, t]
-  )
   const [first] = history?.points ?? []
   return (
     <Stack>
@@ -132,12 +174,7 @@ export const BalanceOverTime = ({ id }: { readonly id: string }) => {
           {get("as") === "table" ? (
             <PointTable points={history.points} />
           ) : (
-            <TimePlot
-              label={`${t("history.title")}, ${present.currency}`}
-              times={plotLines.times}
-              lines={plotLines.lines}
-              kind="steps"
-            />
+            <HistoryChart points={history.points} currency={present.currency} />
           )}
           <Text size="sm" c="dimmed">
             {history.remainder === null ? t("history.part") : t("history.whole")}{" "}
