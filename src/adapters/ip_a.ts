@@ -99,5 +99,6 @@ export const makeIpA = imageCalls("ip_a", {
   isOneByOne: ({ upstreamModel }) => familyOf(upstreamModel).isOneByOne === true,
   refusals: () => standardRefusals,
   readStream: makeImageStream,
-  check: modelsCheck
+  check: modelsCheck,
+  listsModels: true
 })

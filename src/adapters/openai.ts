@@ -16,7 +16,13 @@ import type {
   TextAnswer
 } from "../services/ProtocolAdapter.ts"
 import { modelsCheck } from "./common/accountCheck.ts"
-import { makeCall, makeCheck, type Read, withJudgement } from "./common/adapterCalls.ts"
+import {
+  makeCall,
+  makeCheck,
+  makeModelList,
+  type Read,
+  withJudgement
+} from "./common/adapterCalls.ts"
 import {
   Count,
   chatUsage,
@@ -190,6 +196,7 @@ export const makeOpenAi = Effect.gen(function* () {
       ...limits.text,
       skippedFields: vectors
     }),
-    check: makeCheck(wire, modelsCheck, limits)
+    check: makeCheck(wire, modelsCheck, limits),
+    listModels: makeModelList(wire, limits)
   } satisfies TextAdapter
 })

@@ -73,9 +73,16 @@ export type VideoStatus =
  */
 export type VendorCheck = (account: ChannelAccount) => Effect.Effect<void, VendorFailure>
 
+/** Reads the ids of the models that the vendor offers to the account. */
+export type VendorModelList = (
+  account: ChannelAccount
+) => Effect.Effect<ReadonlyArray<string>, VendorFailure>
+
 interface Checkable {
   /** The check of an account; absent where the protocol has no request without side effects. */
   readonly check?: VendorCheck
+  /** Absent where the protocol has no list of models. */
+  readonly listModels?: VendorModelList
 }
 
 export interface VideoAdapter extends Checkable {

@@ -5,22 +5,15 @@
 import { mkdirSync } from "node:fs"
 import { join } from "node:path"
 import { assert } from "@effect/vitest"
-import axe from "axe-core"
 import { Effect } from "effect"
 import { MAX_FIRST_SCRIPT } from "../../scripts/console/build.ts"
 import { demoCatalog } from "../../src/demoCatalog.ts"
 import { shareOfDay } from "../support/day.ts"
 import { Gateway, layerTestGateway, quickSettings } from "../support/gateway.ts"
+import { accessFaults } from "./support/accessFaults.ts"
 import { Browser, inBrowser, type OpenOptions, type Page, steps } from "./support/browser.ts"
 import { type Seeded, seed } from "./support/seeds.ts"
 import { views } from "./support/views.ts"
-
-declare global {
-  interface Window {
-    /** In the page, by its source. */
-    readonly axe: typeof axe | undefined
-  }
-}
 
 const folder = process.env.CONSOLE_SHOTS || undefined
 
@@ -57,23 +50,6 @@ const settled = async (page: Page): Promise<void> => {
   )
 }
 
-/** Rules and the places that break them; those that keep people out. */
-const faultsOf = async (page: Page): Promise<ReadonlyArray<string>> => {
-  if (await page.evaluate(() => window.axe === undefined)) await page.evaluate(axe.source)
-  const found = await page.evaluate(() =>
-    window.axe?.run(document, { resultTypes: ["violations"] })
-  )
-  assert.isDefined(found)
-  return found.violations
-    .filter(({ impact }) => impact === "serious" || impact === "critical")
-    .flatMap(({ id, nodes }) =>
-      nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary ?? ""}`)
-    )
-}
-
-const sideways = (page: Page): Promise<boolean> =>
-  page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth)
-
 /** As a link within the console leads there, without loading its scripts again. */
 const follow = async (page: Page, path: string): Promise<void> => {
   await page.evaluate(async (address) => {
@@ -89,9 +65,7 @@ const lookAt = async (page: Page, name: string): Promise<ReadonlyArray<string>> 
   if (folder !== undefined) {
     await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true })
   }
-  const faults = await faultsOf(page)
-  const all = (await sideways(page)) ? [...faults, "scrolls sideways"] : faults
-  return all.map((fault) => `${name}: ${fault}`)
+  return (await accessFaults(page)).map((fault) => `${name}: ${fault}`)
 }
 
 const lookAround = Effect.fnUntraced(function* (

@@ -17,6 +17,7 @@ import { chunkOf, counted, finished, heldStream } from "../support/heldStream.ts
 import { byItsName } from "../support/sources.ts"
 import { textCatalog } from "../support/textCatalog.ts"
 import { Browser, inBrowser, type Page, steps } from "./support/browser.ts"
+import { clicksOf, countClicks } from "./support/clicks.ts"
 
 const root = join(import.meta.dirname, "..", "..")
 /** Vendors' files are loaded from this machine here. */
@@ -65,17 +66,6 @@ const withElsewhere = Effect.fnUntraced(function* (url: string) {
 
 /** Unfolds the options. */
 const advanced = (page: Page) => press(page, "Advanced")
-
-const clicksOf = (page: Page) => page.evaluate(() => document.documentElement.dataset.clicks)
-const countClicks = (page: Page) =>
-  page.evaluate(() => {
-    const { dataset } = document.documentElement
-    dataset.clicks = "0"
-    const count = () => {
-      dataset.clicks = String(Number(dataset.clicks) + 1)
-    }
-    document.addEventListener("click", count, true)
-  })
 
 const choose = async (page: Page, label: string, model: string) => {
   await page.getByRole("combobox", { name: label, exact: true }).click()

@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
-import { ChannelView } from "../../src/features/catalog/ChannelsApi.ts"
+import { AccountCheckView, ChannelView } from "../../src/features/catalog/ChannelsApi.ts"
 import { channelNow, channelUntil, testOf } from "../support/channels.ts"
 import {
   bodyAs,
@@ -226,5 +226,37 @@ layer(layerTestGateway("postgres", { ...quickSettings, totalsSeconds: 0.1 }), {
         assert.strictEqual((yield* channelNow("ch-bad")).calls, calls)
         yield* gateway.admin("/catalog", { method: "PUT", json: catalog })
       })
+  )
+
+  it.effect("an account is tested before it is in the catalog, and its models are listed", () =>
+    Effect.gen(function* () {
+      const gateway = yield* Gateway
+      const test = (json: Readonly<Record<string, unknown>>) =>
+        gateway.admin("/channels/test", { json: { api_key: "a-new-secret", ...json } })
+      const { url } = gateway.simulator
+      const before = (yield* gateway.simulator.book).length
+      const images = yield* test({ protocol: "ip_a", base_url: `${url}/ip_a/v1` })
+      assert.deepInclude(yield* bodyAs(AccountCheckView, images), {
+        reachable: true,
+        credential_accepted: true,
+        models: ["sim-paint-1"]
+      })
+      const videos = yield* test({ protocol: "vp_d", base_url: `${url}/vp_d` })
+      assert.deepInclude(yield* bodyAs(AccountCheckView, videos), {
+        credential_accepted: true,
+        models: null
+      })
+      const elsewhere = yield* test({ protocol: "openai", base_url: `${url}/nothing` })
+      assert.deepInclude(yield* bodyAs(AccountCheckView, elsewhere), {
+        credential_accepted: null,
+        models: null
+      })
+      const base_url = "http://169.254.169.254/latest"
+      const metadata = yield* test({ protocol: "openai", base_url })
+      assert.strictEqual(metadata.status, 400, metadata.text)
+      assert.include(metadata.text, '"param":"base_url"')
+      assert.strictEqual((yield* gateway.simulator.book).length, before)
+      assert.notInclude((yield* gateway.admin("/audit")).text, "a-new-secret")
+    })
   )
 })

@@ -1,5 +1,5 @@
 /** Checks whether a vendor accepts an account, by a request that creates nothing. */
-import { Predicate, Result } from "effect"
+import { Option, Predicate, Result, Schema } from "effect"
 import type { VendorFailure } from "../../domain/VendorOutcome.ts"
 import type { ChannelAccount } from "../../services/ProtocolAdapter.ts"
 import { errorOf, isErrorText } from "../wire/errorText.ts"
@@ -45,6 +45,24 @@ export const modelsCheck: CheckDialect = {
       : Result.fail(unusableAnswer(account, answer)),
   refusals: standardRefusals,
   absentStatuses: new Set([404])
+}
+
+/** The maximum number of models that are read of a vendor's list. */
+const MAX_MODELS = 1000
+
+const decodeModels = Schema.decodeUnknownOption(
+  Schema.Struct({ data: Schema.Array(Schema.Struct({ id: Schema.String })) })
+)
+
+/** Reads the ids of a list of models in the common standard form. */
+export const readModels = (
+  account: ChannelAccount,
+  answer: VendorAnswer
+): Outcome<ReadonlyArray<string>> => {
+  const list = answer.status < 300 ? decodeModels(answer.body) : Option.none()
+  return Option.isSome(list)
+    ? Result.succeed(list.value.data.slice(0, MAX_MODELS).map(({ id }) => id))
+    : Result.fail(unusableAnswer(account, answer))
 }
 
 /**

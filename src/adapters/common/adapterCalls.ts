@@ -13,6 +13,7 @@ import type {
   ImageOrder,
   ImagePiece,
   ImageResult,
+  VendorModelList,
   VideoAdapter,
   VideoBatchPoll,
   VideoOrder,
@@ -27,7 +28,14 @@ import { timeoutFailure } from "../wire/vendorFailures.ts"
 import { send } from "../wire/vendorHttp.ts"
 import type { VendorRequest } from "../wire/vendorRequest.ts"
 import { type StreamOptions, sendForEvents } from "../wire/vendorStream.ts"
-import { absentTaskStatuses, type CheckDialect, NO_TASK, readCheck } from "./accountCheck.ts"
+import {
+  absentTaskStatuses,
+  type CheckDialect,
+  modelsCheck,
+  NO_TASK,
+  readCheck,
+  readModels
+} from "./accountCheck.ts"
 import type { ImageStream } from "./imageStream.ts"
 import { generateOneByOne } from "./oneByOne.ts"
 import type { GeneratedImages } from "./standardImages.ts"
@@ -107,6 +115,15 @@ export const makeCheck = (
 ) => {
   const call = makeCall(wire)(dialect.checkRequest, readCheck(dialect), limits.poll)
   return (account: ChannelAccount): Effect.Effect<void, VendorFailure> => call(account, undefined)
+}
+
+/** Builds the request for the list of models in the common standard form. */
+export const makeModelList = (
+  wire: VendorWire["Service"],
+  limits: VendorLimits
+): VendorModelList => {
+  const call = makeCall(wire)(modelsCheck.checkRequest, readModels, limits.poll)
+  return (account) => call(account, undefined)
 }
 
 /**
@@ -193,6 +210,8 @@ export interface ImageDialect {
   ) => ImageStream
   /** The account check; set if the vendor has a request that creates nothing. */
   readonly check?: CheckDialect
+  /** Whether the vendor has a list of models in the common standard form. */
+  readonly listsModels?: boolean
 }
 
 type OnJob = NonNullable<Parameters<ImageAdapter["generate"]>[2]>
@@ -206,7 +225,7 @@ export const imageCalls = (protocol: string, dialect: ImageDialect) =>
     const limits = yield* VendorLimits
     const { timeout } = limits.image
     const { generateRequest, refusals = () => noRefusals, readStream, check } = dialect
-    const { isOneByOne = () => false } = dialect
+    const { isOneByOne = () => false, listsModels = false } = dialect
     const readGenerated = withJudgement(refusals, dialect.readGenerated)
     const makeGenerate = (options: SendOptions) => {
       const sendGenerate = makeCall(wire)(generateRequest, readGenerated, options)
@@ -274,7 +293,8 @@ export const imageCalls = (protocol: string, dialect: ImageDialect) =>
               readStream
             })
           }),
-      ...(check === undefined ? {} : { check: makeCheck(wire, check, limits) })
+      ...(check === undefined ? {} : { check: makeCheck(wire, check, limits) }),
+      ...(listsModels ? { listModels: makeModelList(wire, limits) } : {})
     } satisfies ImageAdapter
   })
 

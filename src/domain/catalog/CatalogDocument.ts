@@ -120,6 +120,17 @@ export const ChannelWrite = Schema.Struct({
 })
 export type ChannelWrite = typeof ChannelWrite.Type
 
+/** The account of a channel that is not in the catalog yet. */
+export const NewAccount = Schema.Struct({
+  protocol: ProtocolName.annotate({ description: "The protocol that the vendor speaks" }),
+  ...callFields(BaseUrl, headerText(200)),
+  allow_private: channelFields.allow_private,
+  api_key: Schema.RedactedFromValue(
+    headerText(4096).annotate({ description: "The vendor's key, which is not stored" })
+  )
+})
+export type NewAccount = typeof NewAccount.Type
+
 export const Model = Schema.Struct({
   id: Id.annotate({ description: "The name clients order by" }),
   aliases: Schema.optionalKey(

@@ -97,18 +97,22 @@ function* aliasFaults(models: ReadonlyArray<Model>): Faults {
 }
 
 /**
- * Refuses link-local and metadata addresses. Such an address can answer with the secrets that a
+ * The reason why a link-local or metadata address is refused; null for other addresses. Such an address can answer with the secrets that a
  * cloud provides to this machine, and the secrets could then appear in vendor errors, which other
  * people read.
  */
+export const addressFault = ({
+  allow_private,
+  base_url
+}: Pick<Channel, "allow_private" | "base_url">): string | null =>
+  allow_private === true || !isLinkLocalHost(base_url)
+    ? null
+    : 'a link-local address or one of a metadata service needs "allow_private": true on its channel'
+
 function* addressFaults(channels: ReadonlyArray<Channel>): Faults {
-  for (const [index, { allow_private, base_url }] of channels.entries()) {
-    if (allow_private === true || !isLinkLocalHost(base_url)) continue
-    yield {
-      path: `channels[${index}].base_url`,
-      message:
-        'a link-local address or one of a metadata service needs "allow_private": true on its channel'
-    }
+  for (const [index, channel] of channels.entries()) {
+    const message = addressFault(channel)
+    if (message !== null) yield { path: `channels[${index}].base_url`, message }
   }
 }
 

@@ -4,8 +4,9 @@
  */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { NewAccount } from "../../domain/catalog/CatalogDocument.ts"
 import { idParams } from "../../http/api/admin/lists.ts"
-import { errors } from "../../http/api/apiErrors.ts"
+import { bodyErrors, errors } from "../../http/api/apiErrors.ts"
 import { operation } from "../../http/api/document.ts"
 import { AllowedRoles } from "../../http/api/middlewares.ts"
 import {
@@ -133,6 +134,18 @@ export const ChannelCheckView = Schema.Struct({
 }).annotate({ identifier: "ChannelCheck", description: "One question to the vendor of a channel" })
 export type ChannelCheckView = typeof ChannelCheckView.Type
 
+export const AccountCheckView = Schema.Struct({
+  ...ChannelCheckView.fields,
+  models: nullable(
+    Schema.Array(Schema.String),
+    "Ids of the models that the vendor lists; null where it lists none"
+  )
+}).annotate({
+  identifier: "AccountCheck",
+  description: "The answer of a vendor to a request with an account that is not in the catalog"
+})
+export type AccountCheckView = typeof AccountCheckView.Type
+
 const params = idParams("channel")
 
 export class ChannelsGroup extends HttpApiGroup.make("channels").add(
@@ -153,6 +166,18 @@ export class ChannelsGroup extends HttpApiGroup.make("channels").add(
       operation(
         "Test a channel",
         "Asks its vendor, by each protocol and with each key, something that creates nothing and costs nothing."
+      )
+    ),
+  HttpApiEndpoint.post("testAccount", "/channels/test", {
+    payload: NewAccount,
+    success: AccountCheckView,
+    error: bodyErrors
+  })
+    .annotate(AllowedRoles, ["operator"])
+    .annotateMerge(
+      operation(
+        "Test a new account",
+        "Sends a vendor that is not in the catalog yet a request that creates nothing and costs nothing, and reads its list of models where it has one. Nothing is stored."
       )
     ),
   HttpApiEndpoint.post("drainChannel", "/channels/:id/drain", {

@@ -8,7 +8,7 @@ import { cutPage, unknownCursor } from "../../runtime/Page.ts"
 import { Catalog, noSuchChannel } from "../../services/Catalog.ts"
 import { type ChannelCheckView, ChannelsGroup, type ChannelView } from "./ChannelsApi.ts"
 import { makeChannelReports } from "./channelReports.ts"
-import { makeChannelTest } from "./channelTest.ts"
+import { makeAccountTest, makeChannelTest } from "./channelTest.ts"
 
 export const layerChannelHandlers = HttpApiBuilder.group(
   operatorApi(ChannelsGroup),
@@ -18,6 +18,7 @@ export const layerChannelHandlers = HttpApiBuilder.group(
     const health = yield* ChannelHealth
     const readReports = yield* makeChannelReports
     const testChannel = yield* makeChannelTest
+    const testAccount = yield* makeAccountTest
 
     const readReport = Effect.fnUntraced(function* (channelId: string) {
       const report = (yield* readReports()).find(({ id }) => id === channelId)
@@ -36,6 +37,7 @@ export const layerChannelHandlers = HttpApiBuilder.group(
         const page = { data: yield* testChannel(params.id), hasMore: false }
         return listView(page, identity<ChannelCheckView>)
       }),
+      testAccount: ({ payload }) => testAccount(payload),
       drainChannel: Effect.fn("channels.drain")(function* ({ params }) {
         yield* catalog.enable(params.id, false, (yield* CurrentOperator).name)
         return yield* readReport(params.id)

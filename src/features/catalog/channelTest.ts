@@ -1,17 +1,23 @@
 /** Tests a channel: sends requests to its vendor that create nothing and cost nothing. */
-import { Effect, Result } from "effect"
-import { mountProtocol } from "../../domain/catalog/CatalogRules.ts"
+import { Effect, Option, Result } from "effect"
+import type { NewAccount } from "../../domain/catalog/CatalogDocument.ts"
+import { addressFault, mountProtocol } from "../../domain/catalog/CatalogRules.ts"
+import { InvalidRequest } from "../../domain/Errors.ts"
 import { accountStatuses, type VendorFailure } from "../../domain/VendorOutcome.ts"
 import { monotonicMillis } from "../../runtime/monotonic.ts"
 import { Catalog, type CatalogSnapshot, noSuchChannel } from "../../services/Catalog.ts"
+import { ChannelCredentials } from "../../services/channels/ChannelCredentials.ts"
 import {
-  ChannelCredentials,
-  type KeyedAccount
-} from "../../services/channels/ChannelCredentials.ts"
-import { ProtocolAdapter, type VendorCheck } from "../../services/ProtocolAdapter.ts"
-import type { ChannelCheckView } from "./ChannelsApi.ts"
+  type ChannelAccount,
+  ProtocolAdapter,
+  type VendorCheck
+} from "../../services/ProtocolAdapter.ts"
+import type { AccountCheckView, ChannelCheckView } from "./ChannelsApi.ts"
 
 const MAX_CONCURRENT_CHECKS = 4
+
+/** An account with the name of its key; null for an account that is not in the catalog. */
+type CheckedAccount = ChannelAccount & Record<"keyName", string | null>
 
 /** The result where no request could be sent to the vendor. */
 const unchecked = (
@@ -45,7 +51,7 @@ const isReachableAfter = (failure: VendorFailure | null): boolean =>
 
 const runCheck = Effect.fnUntraced(function* (
   protocol: string,
-  account: KeyedAccount,
+  account: CheckedAccount,
   check: VendorCheck
 ) {
   const startedAt = yield* monotonicMillis
@@ -79,14 +85,12 @@ const protocolsAt = ({ document, models }: CatalogSnapshot, channelId: string): 
   return [...new Set(protocols)]
 }
 
-/** Makes the test of a channel, which runs one check for each protocol and key. */
-export const makeChannelTest = Effect.gen(function* () {
-  const catalog = yield* Catalog
-  const credentials = yield* ChannelCredentials
+const makeAccountCheck = Effect.gen(function* () {
   const { video, image, text } = yield* ProtocolAdapter
-
-  const checkAccount = (protocol: string, account: KeyedAccount) => {
-    const adapter = video.get(protocol) ?? image.get(protocol) ?? text.get(protocol)
+  const adapterOf = (protocol: string) =>
+    video.get(protocol) ?? image.get(protocol) ?? text.get(protocol)
+  const checkAccount = (protocol: string, account: CheckedAccount) => {
+    const adapter = adapterOf(protocol)
     if (adapter?.check !== undefined) return runCheck(protocol, account, adapter.check)
     const reason =
       adapter === undefined
@@ -94,6 +98,39 @@ export const makeChannelTest = Effect.gen(function* () {
         : `${protocol} has no question that creates nothing`
     return Effect.succeed(unchecked(protocol, account.keyName, reason))
   }
+  return { adapterOf, checkAccount }
+})
+
+/** Makes the test of an account that is not in the catalog, whose models are listed as well. */
+export const makeAccountTest = Effect.gen(function* () {
+  const { adapterOf, checkAccount } = yield* makeAccountCheck
+  return Effect.fn("channels.testAccount")(function* ({ protocol, ...fields }: NewAccount) {
+    const fault = addressFault(fields)
+    if (fault !== null) {
+      return yield* new InvalidRequest({ message: `base_url: ${fault}`, param: "base_url" })
+    }
+    const account = {
+      channelId: "",
+      keyName: null,
+      baseUrl: fields.base_url,
+      appId: fields.app_id,
+      apiKey: fields.api_key
+    }
+    const check = yield* checkAccount(protocol, account)
+    const listModels =
+      check.credential_accepted === true ? adapterOf(protocol)?.listModels : undefined
+    // Some vendors of a form that has a list of models have none: their models are typed.
+    const models =
+      listModels === undefined ? null : Option.getOrNull(yield* Effect.option(listModels(account)))
+    return { ...check, models } satisfies AccountCheckView
+  })
+})
+
+/** Makes the test of a channel, which runs one check for each protocol and key. */
+export const makeChannelTest = Effect.gen(function* () {
+  const catalog = yield* Catalog
+  const credentials = yield* ChannelCredentials
+  const { checkAccount } = yield* makeAccountCheck
 
   return Effect.fn("channels.test")(function* (channelId: string) {
     const snapshot = yield* catalog.snapshot

@@ -29,6 +29,7 @@ export const views: ReadonlyArray<View> = [
   { name: "all-orders", path: at("/all-orders") },
   { name: "order-history", path: ({ done }) => `/all-orders/${done}` },
   { name: "channels", path: at("/channels") },
+  { name: "channel-wizard", path: at("/channels/new/vendor") },
   { name: "channel", path: ({ channel }) => `/channels/${channel}` },
   { name: "catalog-channels", path: at("/catalog") },
   { name: "catalog-models", path: at("/catalog?list=models") },

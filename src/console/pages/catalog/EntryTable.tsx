@@ -18,7 +18,9 @@ import {
 } from "./draft/catalogEntries.ts"
 
 /** Each amount of a price table, with its name. */
-const amountsOf = (prices: PricesText): ReadonlyArray<readonly [name: string, amount: string]> => {
+export const amountsOf = (
+  prices: PricesText
+): ReadonlyArray<readonly [name: string, amount: string]> => {
   const priceEntries = (name: string, amount: string | undefined) =>
     amount === undefined ? [] : [[name, amount] as const]
   switch (prices.kind) {

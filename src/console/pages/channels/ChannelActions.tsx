@@ -10,7 +10,7 @@ import { FailureNote } from "../../parts/FailureNote.tsx"
 
 const verdictOf = (value: boolean | null) => (value === null ? "untold" : value ? "yes" : "no")
 
-const Check = ({ check }: { readonly check: ChannelCheckView }) => {
+export const Check = ({ check }: { readonly check: ChannelCheckView }) => {
   const { t } = useTranslation("channels")
   const { protocol, key, reachable, tls, credential_accepted, duration_ms, message } = check
   const heading = [

@@ -1,6 +1,7 @@
 /** All channels with their states, or the details of one channel. */
-import { Anchor, Stack, Text, Title } from "@mantine/core"
-import { useEffect } from "react"
+import { Anchor, Button, Group, Stack, Text, Title } from "@mantine/core"
+import { IconPlus } from "@tabler/icons-react"
+import { lazy, useEffect } from "react"
 import { useTranslation } from "react-i18next"
 import { Link, Route, Switch } from "wouter"
 import type { ChannelView } from "../../../features/catalog/ChannelsApi.ts"
@@ -21,7 +22,11 @@ import {
   useMountedModels
 } from "./channelFigures.tsx"
 
+const WizardPage = lazy(() => import("./wizard/WizardPage.tsx"))
+
 const PAGE = 100
+/** Two segments, so that the address is that of no channel. */
+const WIZARD = "/new/vendor"
 
 const useChannels = () =>
   usePages(
@@ -137,11 +142,18 @@ const List = () => {
   const { session } = useSession()
   return (
     <Stack>
-      <div>
-        <Title order={1}>{shell("pages.channels")}</Title>
-        <Text c="dimmed">{t("lead")}</Text>
-        {hasRole(session, "operator") ? null : <Text size="sm">{shell("noRight")}</Text>}
-      </div>
+      <Group justify="space-between" align="flex-start">
+        <div>
+          <Title order={1}>{shell("pages.channels")}</Title>
+          <Text c="dimmed">{t("lead")}</Text>
+          {hasRole(session, "operator") ? null : <Text size="sm">{shell("noRight")}</Text>}
+        </div>
+        {hasRole(session, "operator") ? (
+          <Button component={Link} href={WIZARD} leftSection={<IconPlus size={16} />}>
+            {t("add")}
+          </Button>
+        ) : null}
+      </Group>
       <DataTable
         label={t("label")}
         columns={useColumns()}
@@ -185,6 +197,9 @@ const ChannelsPage = () => (
   <Switch>
     <Route path="/">
       <List />
+    </Route>
+    <Route path={WIZARD}>
+      <WizardPage />
     </Route>
     <Route path="/:id">{({ id }) => <ChannelPage id={decodeURIComponent(id)} />}</Route>
   </Switch>

@@ -109,5 +109,6 @@ export const channels = {
   testOf: "Test {{id}}",
   drainOf: "Drain {{id}}",
   enableOf: "Enable {{id}}",
-  none: "No channels yet. Add one in the catalog."
+  add: "Add channel",
+  none: "No channels yet"
 } as const

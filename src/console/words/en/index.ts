@@ -12,6 +12,7 @@ import { playground } from "./playground.ts"
 import { priceLists } from "./priceLists.ts"
 import { shell } from "./shell.ts"
 import { webhooks } from "./webhooks.ts"
+import { wizard } from "./wizard.ts"
 
 export const en = {
   accounts,
@@ -26,5 +27,6 @@ export const en = {
   playground,
   priceLists,
   shell,
-  webhooks
+  webhooks,
+  wizard
 } as const

@@ -103,5 +103,6 @@ export const channels: Translated<typeof english> = {
   testOf: "测试 {{id}}",
   drainOf: "排空 {{id}}",
   enableOf: "启用 {{id}}",
-  none: "还没有渠道。请在目录中添加。"
+  add: "添加渠道",
+  none: "还没有渠道"
 }

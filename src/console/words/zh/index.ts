@@ -14,6 +14,7 @@ import { playground } from "./playground.ts"
 import { priceLists } from "./priceLists.ts"
 import { shell } from "./shell.ts"
 import { webhooks } from "./webhooks.ts"
+import { wizard } from "./wizard.ts"
 
 export const zh: Translated<typeof en> = {
   accounts,
@@ -28,5 +29,6 @@ export const zh: Translated<typeof en> = {
   playground,
   priceLists,
   shell,
-  webhooks
+  webhooks,
+  wizard
 }

@@ -51,11 +51,12 @@ const decode = Schema.decodeUnknownOption(StoredDraft)
 /** The draft in memory, which also contains the vendors' API keys. */
 let memory: { readonly token: string; readonly draft: Draft | null } | null = null
 let revisions = 0
+export const nextRevision = (): number => ++revisions
 
 const readStored = (operator: NonNullable<Session["operator"]>): Draft | null => {
   const stored = Option.getOrNull(decode(sessionStorage.getItem(STORAGE_KEY)))
   if (stored === null || stored.operator !== operator.name) return null
-  return { base: stored.base, document: stored.mine, revision: ++revisions }
+  return { base: stored.base, document: stored.mine, revision: nextRevision() }
 }
 
 const storeDraft = (operator: NonNullable<Session["operator"]>, draft: Draft | null): void => {
@@ -86,7 +87,7 @@ export const useDraft = () => {
     if (operator === null) return
     const nextDraft = isSameDocument(base.document, document)
       ? null
-      : { base, document, revision: ++revisions }
+      : { base, document, revision: nextRevision() }
     storeDraft(operator, nextDraft)
     setState(nextDraft)
   }

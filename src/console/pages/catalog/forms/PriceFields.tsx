@@ -21,7 +21,7 @@ interface Props {
   readonly none: string
 }
 
-const emptyOf = (kind: PricesText["kind"]): PricesText => {
+export const emptyPrices = (kind: PricesText["kind"]): PricesText => {
   switch (kind) {
     case "token_video":
       return { kind, per_million_tokens: {} }
@@ -212,7 +212,7 @@ export const PriceFields = ({ label, hint, modality, value, onChange, faultAt, n
         allowDeselect={false}
         onChange={(picked) => {
           const kind = kinds.find((one) => one === picked)
-          onChange(kind === undefined ? undefined : emptyOf(kind))
+          onChange(kind === undefined ? undefined : emptyPrices(kind))
         }}
       />
       {value === undefined ? null : <Amounts {...{ value, onChange, faultAt }} />}

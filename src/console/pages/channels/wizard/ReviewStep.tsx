@@ -1,0 +1,121 @@
+/** The last step: what is added, what is missing, and the publication. */
+import { Alert, Button, Group, List, Stack, Text, Title } from "@mantine/core"
+import { useState } from "react"
+import { useTranslation } from "react-i18next"
+import { Link } from "wouter"
+import { useApiMutation, useSession } from "../../../gateway/hooks.tsx"
+import { FailureNote } from "../../../parts/FailureNote.tsx"
+import { applyCatalog, newerVersionsOf } from "../../catalog/draft/catalogCalls.ts"
+import { type CatalogVersion, nextRevision } from "../../catalog/draft/storedDraft.ts"
+import { Verdict } from "../../catalog/Verdict.tsx"
+import { listedModel, type NewVendor, unpricedModels, withVendor } from "./newVendor.ts"
+import { StepButtons } from "./StepButtons.tsx"
+
+interface Props {
+  readonly base: CatalogVersion
+  readonly newVendor: NewVendor
+  /** Called when another operator has changed the catalog first. */
+  readonly onConflict: () => void
+  readonly onPublish: (version: number) => void
+  readonly onBack: () => void
+}
+
+const Gaps = ({ base: { document }, newVendor }: Pick<Props, "base" | "newVendor">) => {
+  const { t } = useTranslation("wizard")
+  const { apiKey, check, models } = newVendor
+  const unpriced = unpricedModels(document, newVendor).map(({ id }) => id)
+  const gaps = [
+    ...(apiKey === "" ? [t("gaps.key")] : []),
+    ...(check?.credential_accepted === true ? [] : [t("gaps.test")]),
+    ...(models.length === 0 ? [t("gaps.models")] : [t("gaps.cost")]),
+    ...(unpriced.length === 0 ? [] : [t("gaps.prices", { models: unpriced.join(", ") })])
+  ]
+  return (
+    <Alert color="orange" title={t("missing")}>
+      <List size="sm">
+        {gaps.map((gap) => (
+          <List.Item key={gap}>{gap}</List.Item>
+        ))}
+      </List>
+    </Alert>
+  )
+}
+
+export const ReviewStep = ({ base, newVendor, onConflict, onPublish, onBack }: Props) => {
+  const { t } = useTranslation("wizard")
+  const { session } = useSession()
+  const [revision] = useState(nextRevision)
+  const document = withVendor(base.document, newVendor)
+  const publish = useApiMutation(
+    () => () => applyCatalog(session, document, base.version),
+    [["catalog"], ["channels"]]
+  )
+  const { id, name, models } = newVendor
+  return (
+    <Stack>
+      <Title order={3} size="h5">
+        {t("added")}
+      </Title>
+      <List size="sm">
+        <List.Item>{t("addChannel", { id, name })}</List.Item>
+        {models.map((model) => (
+          <List.Item key={model.upstream}>
+            {t(listedModel(base.document, model.id) === undefined ? "addModel" : "addMount", {
+              id: model.id
+            })}
+          </List.Item>
+        ))}
+      </List>
+      <Gaps base={base} newVendor={newVendor} />
+      <Verdict document={document} revision={revision} />
+      {publish.isError && newerVersionsOf(publish.error) === undefined ? (
+        <FailureNote error={publish.error} />
+      ) : null}
+      <StepButtons onBack={onBack}>
+        <Button
+          loading={publish.isPending}
+          onClick={() =>
+            publish.mutate(undefined, {
+              onSuccess: ({ version }) => onPublish(version),
+              onError: (error) => {
+                if (newerVersionsOf(error) !== undefined) onConflict()
+              }
+            })
+          }
+        >
+          {t("publish")}
+        </Button>
+      </StepButtons>
+    </Stack>
+  )
+}
+
+export const Published = ({
+  version,
+  newVendor: { id, models }
+}: {
+  readonly version: number
+  readonly newVendor: NewVendor
+}) => {
+  const { t } = useTranslation("wizard")
+  const { session } = useSession()
+  const [model] = models
+  return (
+    <Stack role="status">
+      <Text>{t("done", { version })}</Text>
+      <Group>
+        {model === undefined || session.apiKey === null ? null : (
+          <Button
+            component={Link}
+            href={`~/console/playground?${new URLSearchParams({ model: model.id }).toString()}`}
+          >
+            {t("tryIt")}
+          </Button>
+        )}
+        <Button variant="default" component={Link} href={`/${encodeURIComponent(id)}`}>
+          {t("open")}
+        </Button>
+      </Group>
+    </Stack>
+  )
+}

@@ -1,0 +1,154 @@
+/** The vendors of the built-in protocols, as the wizard offers them. */
+import type { Modality } from "../../../../domain/catalog/Modality.ts"
+import type { ImageProtocol } from "../../../../domain/image/ImageProtocol.ts"
+import { type VideoProtocol, videoProtocols } from "../../../../domain/video/VideoProtocol.ts"
+import type { PricesText } from "../../catalog/draft/catalogEntries.ts"
+
+export type VendorProtocol = VideoProtocol | ImageProtocol | "openai"
+
+export interface Vendor {
+  readonly protocol: VendorProtocol
+  readonly name: string
+  /** The id that is suggested for its channel. */
+  readonly id: string
+  /** The vendor's public address; empty where each account has its own. */
+  readonly baseUrl: string
+  readonly modalities: readonly [Modality, ...ReadonlyArray<Modality>]
+  /** Ids of well-known models, offered where the vendor lists none. */
+  readonly models: ReadonlyArray<string>
+}
+
+const kling = ["kling-v3-omni", "kling-v3", "kling-v3-turbo", "kling-v2-6", "kling-v2-5-turbo"]
+const vidu = ["viduq3-pro", "viduq3-turbo", "viduq3-pro-fast", "viduq3-mix", "viduq3"]
+const seedance = [
+  "doubao-seedance-2-5-260905",
+  "doubao-seedance-2-0-260128",
+  "doubao-seedance-2-0-fast-260128",
+  "doubao-seedance-1-5-pro-251215"
+]
+const wan = ["wan3.0-video", "wan2.7-t2v", "wan2.7-i2v", "wan2.7-r2v", "wan2.6-t2v", "wan2.6-i2v"]
+
+export const vendors: ReadonlyArray<Vendor> = [
+  {
+    protocol: "openai",
+    name: "OpenAI",
+    id: "openai",
+    baseUrl: "https://api.openai.com/v1",
+    modalities: ["chat", "vlm", "embedding"],
+    models: []
+  },
+  {
+    protocol: "ip_a",
+    name: "OpenAI Images",
+    id: "openai-images",
+    baseUrl: "https://api.openai.com/v1",
+    modalities: ["image"],
+    models: []
+  },
+  {
+    protocol: "vp_a",
+    name: "Volcengine Ark, BytePlus ModelArk",
+    id: "ark",
+    baseUrl: "https://ark.cn-beijing.volces.com/api/v3",
+    modalities: ["video"],
+    models: seedance
+  },
+  {
+    protocol: "vp_b",
+    name: "Seedance (app ID)",
+    id: "seedance",
+    baseUrl: "",
+    modalities: ["video"],
+    models: []
+  },
+  {
+    protocol: "vp_d",
+    name: "Kling AI",
+    id: "kling",
+    baseUrl: "https://api-singapore.klingai.com",
+    modalities: ["video"],
+    models: kling
+  },
+  {
+    protocol: "vp_e",
+    name: "Vidu",
+    id: "vidu",
+    baseUrl: "https://api.vidu.com",
+    modalities: ["video"],
+    models: vidu
+  },
+  {
+    protocol: "vp_f",
+    name: "Alibaba Cloud Model Studio",
+    id: "model-studio",
+    baseUrl: "https://dashscope-intl.aliyuncs.com/api/v1",
+    modalities: ["video"],
+    models: wan
+  },
+  {
+    protocol: "ip_b",
+    name: "Alibaba Cloud Model Studio Images",
+    id: "model-studio-images",
+    baseUrl: "https://dashscope-intl.aliyuncs.com/api/v1",
+    modalities: ["image"],
+    models: ["qwen-image-2.0"]
+  },
+  {
+    protocol: "vp_c",
+    name: "Vapeur AI",
+    id: "vapeur",
+    baseUrl: "https://api.vapeur.ai",
+    modalities: ["video"],
+    models: [
+      "doubao-seedance-2-0-260128",
+      "kling-v3-cn",
+      "viduq3-pro-cn",
+      "viduq3-turbo-cn",
+      "wan2.7-t2v-cn",
+      "wan2.7-i2v-cn"
+    ]
+  },
+  {
+    protocol: "ip_c",
+    name: "Vapeur AI Images",
+    id: "vapeur-images",
+    baseUrl: "https://api.vapeur.ai",
+    modalities: ["image"],
+    models: ["qwen-image-2.0-cn"]
+  }
+]
+
+/** The protocols under which the models of a relay are listed, by the begin of their ids. */
+const officialProtocols = [
+  [/^doubao/, "vp_a"],
+  [/^kling/, "vp_d"],
+  [/^vidu/, "vp_e"],
+  [/^/, "vp_f"]
+] as const satisfies ReadonlyArray<readonly [RegExp, VideoProtocol]>
+
+/** The protocol under which a model of the vendor is listed in the catalog. */
+export const officialProtocol = ({ protocol }: Vendor, upstreamModel: string): VendorProtocol =>
+  protocol === "vp_c"
+    ? (officialProtocols.find(([begin]) => begin.test(upstreamModel))?.[1] ?? "vp_f")
+    : protocol
+
+const isVideo = (protocol: VendorProtocol): protocol is VideoProtocol => protocol in videoProtocols
+
+export const needsAppId = ({ protocol }: Vendor): boolean =>
+  isVideo(protocol) && videoProtocols[protocol].needsAppId
+
+/** The kind of prices that a model has unless the operator chooses another one. */
+export const usualPriceKind = (protocol: VendorProtocol): PricesText["kind"] => {
+  if (protocol === "openai") return "tokens"
+  return isVideo(protocol) ? (videoProtocols[protocol].billing ?? "second_video") : "image"
+}
+
+/** The modality that an id suggests, where the vendor has several. */
+export const suggestedModality = ({ modalities }: Vendor, upstreamModel: string): Modality => {
+  const suggestion = /embed|vector/i.test(upstreamModel)
+    ? "embedding"
+    : /vision|-vl|look/i.test(upstreamModel)
+      ? "vlm"
+      : modalities[0]
+  return modalities.includes(suggestion) ? suggestion : modalities[0]
+}
