@@ -94,7 +94,7 @@ export const useDeliverySteps = (
         at: delivery.created_at,
         details: (
           <>
-            <Anchor component={Link} href={hrefOf(endpoint)} size="sm">
+            <Anchor component={Link} href={hrefOf(endpoint)} size="sm" underline="always">
               {endpoint.name}
             </Anchor>
             {" · "}
