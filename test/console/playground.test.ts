@@ -5,6 +5,7 @@ import { join } from "node:path"
 import { assert } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { sha256 } from "../../src/simulator/digest.ts"
+import { toDecimal, toNano } from "../support/amounts.ts"
 import { brokenVendor } from "../support/brokenVendor.ts"
 import {
   bodyAs,
@@ -175,6 +176,7 @@ inBrowser(
         })
         const [paint] = yield* charges(who)
         assert.deepInclude(paint, { model: "paint-1", charge: "0.4" })
+        const charged = toDecimal(toNano(paint?.charge ?? "0") + toNano(film?.charge ?? "0"))
         yield* steps(async () => {
           await receiptOf(page).getByText("0.4 CNY").first().waitFor()
           // Both are among the member's orders, with pictures of what they made.
@@ -186,6 +188,12 @@ inBrowser(
           await orders.getByRole("button", { name: /^a lighthouse at dusk.*film-1/ }).click()
           await page.locator("video").waitFor()
           await page.getByRole("button", { name: "Generate video" }).waitFor()
+          await page.getByRole("link", { name: "API key", exact: true }).click()
+          const spend = page.getByRole("table", { name: "Spend by key this month" })
+          const row = spend.getByRole("row").filter({ hasText: "(this key)" })
+          await row.getByText(`${charged} CNY`).waitFor()
+          const budget = page.getByRole("region", { name: "Monthly budget" })
+          await budget.getByText(`${charged} charged`).waitFor()
         })
       })
     )
@@ -217,6 +225,22 @@ inBrowser(
           await page.keyboard.press("Escape")
           await press(page, "Prices")
           await page.getByRole("table", { name: "Prices of paint-1" }).waitFor()
+          await page.keyboard.press("Escape")
+          // The page of models offers the same ones.
+          await page.getByRole("link", { name: "Models", exact: true }).click()
+          const cards = page.getByRole("article")
+          const prices = page.getByRole("table", { name: "Prices of clip-1" })
+          await prices.getByText("CNY").first().waitFor()
+          const listed = await cards.evaluateAll((all) =>
+            all.map((card) => card.getAttribute("aria-label"))
+          )
+          assert.sameMembers(listed, offered)
+          await page.getByLabel("Search models").fill("CLIP")
+          await page.waitForURL(/name=CLIP/)
+          assert.strictEqual(await cards.count(), 1)
+          await cards.getByRole("link", { name: "Open in playground" }).click()
+          await page.waitForURL(/\/playground\?model=clip-1/)
+          await page.getByLabel("Prompt").waitFor()
         })
         assert.strictEqual((yield* put({ ...catalog, mounts })).status, 200)
       })

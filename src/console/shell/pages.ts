@@ -13,7 +13,9 @@ import {
   IconListSearch,
   IconPlugConnected,
   IconSparkles,
+  IconStack2,
   IconTags,
+  IconUserShield,
   IconUsers,
   IconWebhook
 } from "@tabler/icons-react"
@@ -31,7 +33,9 @@ export interface Page {
   readonly name:
     | "playground"
     | "orders"
+    | "models"
     | "money"
+    | "key"
     | "webhooks"
     | "overview"
     | "allOrders"
@@ -68,6 +72,14 @@ export const pages: ReadonlyArray<Page> = [
     view: lazy(() => import("../pages/orders/OrdersPage.tsx"))
   },
   {
+    name: "models",
+    side: "developer",
+    path: "/models",
+    scopes: ["models"],
+    icon: IconStack2,
+    view: lazy(() => import("../pages/models/ModelsPage.tsx"))
+  },
+  {
     name: "money",
     side: "developer",
     path: "/money",
@@ -82,6 +94,13 @@ export const pages: ReadonlyArray<Page> = [
     scopes: ["webhooks"],
     icon: IconWebhook,
     view: lazy(() => import("../pages/webhooks/WebhooksPage.tsx"))
+  },
+  {
+    name: "key",
+    side: "developer",
+    path: "/key",
+    icon: IconKey,
+    view: lazy(() => import("../pages/key/KeyPage.tsx"))
   },
   {
     name: "overview",
@@ -136,7 +155,7 @@ export const pages: ReadonlyArray<Page> = [
     name: "operators",
     side: "operator",
     path: "/operators",
-    icon: IconKey,
+    icon: IconUserShield,
     view: lazy(() => import("../pages/operators/OperatorsPage.tsx"))
   },
   {

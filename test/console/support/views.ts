@@ -19,6 +19,8 @@ export const views: ReadonlyArray<View> = [
   { name: "orders", path: at("/orders") },
   { name: "order", path: ({ done }) => `/orders/${done}` },
   { name: "order-failed", path: ({ failed }) => `/orders/${failed}` },
+  { name: "models", path: at("/models") },
+  { name: "key", path: at("/key") },
   { name: "money", path: at("/money") },
   { name: "money-usage", path: at("/money/usage") },
   { name: "money-statements", path: at("/money/statements") },

@@ -101,7 +101,7 @@ export const OwnOrderList = () => {
             filters={filters}
             name="model"
             label={t("filters.model")}
-            data={choicesOf(models.data?.data)}
+            data={choicesOf(models.data?.data.filter(({ status }) => status === "open"))}
           />
           <ChoiceField
             filters={filters}

@@ -28,7 +28,9 @@ export const shell = {
   pages: {
     playground: "Playground",
     orders: "Orders",
+    models: "Models",
     money: "Billing",
+    key: "API key",
     webhooks: "Webhooks",
     overview: "Overview",
     allOrders: "Orders",

@@ -7,6 +7,8 @@ import { catalog } from "./catalog.ts"
 import { channels } from "./channels.ts"
 import { failures } from "./failures.ts"
 import { health } from "./health.ts"
+import { key } from "./key.ts"
+import { models } from "./models.ts"
 import { money } from "./money.ts"
 import { orders } from "./orders.ts"
 import { overview } from "./overview.ts"
@@ -23,6 +25,8 @@ export const zh: Translated<typeof en> = {
   channels,
   failures,
   health,
+  key,
+  models,
   money,
   orders,
   overview,

@@ -31,7 +31,9 @@ export const shell: Translated<typeof english> = {
   pages: {
     playground: "试用台",
     orders: "订单",
+    models: "模型",
     money: "账单",
+    key: "API 密钥",
     webhooks: "Webhook",
     overview: "概览",
     allOrders: "订单",

@@ -4,7 +4,9 @@ import { lazy, type ReactNode, Suspense } from "react"
 import { useTranslation } from "react-i18next"
 import type { ModelEntry } from "../../../../features/catalog/ModelsApi.ts"
 
-const ModelPrices = lazy(async () => ({ default: (await import("./ModelPrices.tsx")).ModelPrices }))
+const ModelPrices = lazy(async () => ({
+  default: (await import("../../../parts/money/ModelPrices.tsx")).ModelPrices
+}))
 
 const MAX_LIST = 420
 const MAX_WIDTH = 420

@@ -1,11 +1,11 @@
 /** The prices of a model, as a table. */
 import { Table, Text } from "@mantine/core"
 import { useTranslation } from "react-i18next"
-import { imageAmounts } from "../../../../domain/image/imagePrices.ts"
-import { formatNano } from "../../../../domain/money/Money.ts"
-import { lineInWords } from "../../../../domain/video/videoPriceTable.ts"
-import type { ModelEntry } from "../../../../features/catalog/ModelsApi.ts"
-import { Amount } from "../../../parts/texts.tsx"
+import { imageAmounts } from "../../../domain/image/imagePrices.ts"
+import { formatNano } from "../../../domain/money/Money.ts"
+import { lineInWords } from "../../../domain/video/videoPriceTable.ts"
+import type { ModelEntry } from "../../../features/catalog/ModelsApi.ts"
+import { Amount } from "../texts.tsx"
 
 const MILLION = 1_000_000n
 
