@@ -45,7 +45,7 @@ const settled = async (page: Page): Promise<void> => {
   await page.waitForFunction(
     () =>
       document.querySelector(
-        '[aria-busy="true"], [role="status"][aria-label], .mantine-Loader-root, .plot > div:empty, .chart:not(:has(svg))'
+        '[aria-busy="true"], [role="status"][aria-label], .mantine-Loader-root, .chart:not(:has(svg))'
       ) === null
   )
 }

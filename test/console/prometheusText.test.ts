@@ -1,6 +1,5 @@
 import { assert, it } from "@effect/vitest"
 import { agesOf } from "../../src/console/pages/health/holdAges.ts"
-import { plotMetrics } from "../../src/console/pages/health/metricReaders.ts"
 import { samplesOf } from "../../src/console/pages/health/prometheusText.ts"
 
 it("metrics are read with their labels, whatever stands in them", () => {
@@ -19,28 +18,6 @@ it("metrics are read with their labels, whatever stands in them", () => {
     { name: "b", labels: {}, value: 0.0015 },
     { name: "c_bucket", labels: { le: "+Inf" }, value: Number.POSITIVE_INFINITY }
   ])
-})
-
-it("counters are plotted as rates, histograms as means, and neither over a restart", () => {
-  const at = (seconds: number, requests: number, sum: number) => ({
-    at: seconds,
-    samples: samplesOf(
-      `gateway_http_requests_total{status="2xx",route="a"} ${requests}\n` +
-        `gateway_http_requests_total{status="2xx",route="b"} ${requests}\n` +
-        `gateway_http_request_duration_seconds_sum{route="a"} ${sum}\n` +
-        `gateway_http_request_duration_seconds_count{route="a"} ${requests}\n` +
-        `gateway_open_holds ${requests}`
-    )
-  })
-  const plotted = plotMetrics([at(100, 10, 1), at(105, 20, 3), at(110, 4, 0.1)])
-  assert.deepStrictEqual(
-    plotted.map(({ name, lines }) => [name, lines]),
-    [
-      ["requests", [{ label: "2xx", values: [null, 4, null] }]],
-      ["duration", [{ label: "", values: [null, 200, null] }]],
-      ["openHolds", [{ label: "", values: [10, 20, 4] }]]
-    ]
-  )
 })
 
 it("open orders fall into spans of age, and their holds add up exactly", () => {

@@ -9,7 +9,7 @@ import { Facts } from "../../parts/controls/Facts.tsx"
 import { StateBadge, type Tone } from "../../parts/controls/StateBadge.tsx"
 import { QueryView } from "../../parts/QueryView.tsx"
 import { Timestamp } from "../../parts/texts.tsx"
-import { type Scrapes, sumOf } from "./scrapes.ts"
+import { sumOf, useSamples } from "./currentMetrics.ts"
 
 type Report = typeof ReadinessReport.Type
 type CheckName = keyof Report["checks"]
@@ -95,19 +95,19 @@ const Checks = ({ report: { status, checks } }: { readonly report: Report }) => 
 const meanOf = (sum: number | null, count: number | null): number | null =>
   sum === null || count === null || count === 0 ? null : sum / count
 
-export const HealthOverview = ({ scrapes }: Scrapes) => {
+export const HealthOverview = () => {
   const { t, i18n } = useTranslation("health")
   const { t: shell } = useTranslation()
   const readiness = useReadiness()
-  const last = scrapes.at(-1)
+  const samples = useSamples()
   const formatValue = (value: number | null, text: (valueText: string) => string = String) =>
     value === null
       ? t("noValue")
       : text(value.toLocaleString(i18n.language, { maximumFractionDigits: 3 }))
   const seconds = (valueText: string) => t("units.seconds", { value: valueText })
   const lag = "gateway_task_completion_lag_seconds"
-  const auditSeconds = sumOf(last, "gateway_ledger_audit_timestamp_seconds") ?? 0
-  const violations = sumOf(last, "gateway_ledger_violations")
+  const auditSeconds = sumOf(samples, "gateway_ledger_audit_timestamp_seconds") ?? 0
+  const violations = sumOf(samples, "gateway_ledger_violations")
   const poller = readiness.data?.checks.poller.status
   return (
     <Stack gap="lg">
@@ -125,22 +125,28 @@ export const HealthOverview = ({ scrapes }: Scrapes) => {
               name: t("pulse"),
               value: poller === undefined ? t("noValue") : t(`pulses.${poller}`)
             },
-            { name: t("metrics.openTasks"), value: formatValue(sumOf(last, "gateway_open_tasks")) },
+            {
+              name: t("metrics.openTasks"),
+              value: formatValue(sumOf(samples, "gateway_open_tasks"))
+            },
             {
               name: t("meanLag"),
               value: formatValue(
-                meanOf(sumOf(last, `${lag}_sum`), sumOf(last, `${lag}_count`)),
+                meanOf(sumOf(samples, `${lag}_sum`), sumOf(samples, `${lag}_count`)),
                 seconds
               )
             },
-            { name: t("metrics.lateHolds"), value: formatValue(sumOf(last, "gateway_late_holds")) },
+            {
+              name: t("metrics.lateHolds"),
+              value: formatValue(sumOf(samples, "gateway_late_holds"))
+            },
             {
               name: t("oldestLate"),
-              value: formatValue(sumOf(last, "gateway_oldest_late_hold_seconds"), seconds)
+              value: formatValue(sumOf(samples, "gateway_oldest_late_hold_seconds"), seconds)
             },
             {
               name: t("strangeWords"),
-              value: formatValue(sumOf(last, "gateway_vendor_strange_status_total") ?? 0)
+              value: formatValue(sumOf(samples, "gateway_vendor_strange_status_total") ?? 0)
             }
           ]}
         />
@@ -169,7 +175,7 @@ export const HealthOverview = ({ scrapes }: Scrapes) => {
             },
             {
               name: t("stoppedOrganizations"),
-              value: formatValue(sumOf(last, "gateway_stopped_organizations"))
+              value: formatValue(sumOf(samples, "gateway_stopped_organizations"))
             }
           ]}
         />

@@ -4,15 +4,13 @@ import { useTranslation } from "react-i18next"
 import { Route, Switch } from "wouter"
 import { PageTabs } from "../../parts/controls/PageTabs.tsx"
 import { HealthOverview } from "./HealthOverview.tsx"
-import { MetricPlots } from "./MetricPlots.tsx"
 import { OpenHolds } from "./OpenHolds.tsx"
+import { OrderCharts } from "./OrderCharts.tsx"
 import { OrphanList } from "./OrphanList.tsx"
-import { useScrapes } from "./scrapes.ts"
 
 const HealthPage = () => {
   const { t } = useTranslation()
   const { t: health } = useTranslation("health")
-  const scrapes = useScrapes()
   return (
     <Stack>
       <Title order={1}>{t("pages.health")}</Title>
@@ -30,13 +28,13 @@ const HealthPage = () => {
           <OrphanList />
         </Route>
         <Route path="/holds">
-          <OpenHolds {...scrapes} />
+          <OpenHolds />
         </Route>
         <Route path="/metrics">
-          <MetricPlots {...scrapes} />
+          <OrderCharts />
         </Route>
         <Route>
-          <HealthOverview {...scrapes} />
+          <HealthOverview />
         </Route>
       </Switch>
     </Stack>

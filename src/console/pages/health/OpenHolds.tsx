@@ -8,8 +8,8 @@ import { usePages } from "../../gateway/hooks.tsx"
 import { type Column, RowTable } from "../../parts/DataTable.tsx"
 import { FailureNote } from "../../parts/FailureNote.tsx"
 import { Amount, Timestamp } from "../../parts/texts.tsx"
+import { sumOf, useSamples } from "./currentMetrics.ts"
 import { type AgeLine, agesOf } from "./holdAges.ts"
-import { type Scrapes, sumOf } from "./scrapes.ts"
 
 type Order = typeof OrderView.Type
 
@@ -18,7 +18,7 @@ const PAGE = 100
 const PAGES = 10
 const OLDEST = 10
 
-export const OpenHolds = ({ scrapes }: Scrapes) => {
+export const OpenHolds = () => {
   const { t } = useTranslation("health")
   const { t: shell } = useTranslation()
   const orders = usePages(
@@ -36,7 +36,7 @@ export const OpenHolds = ({ scrapes }: Scrapes) => {
   const loadedOrders: ReadonlyArray<Order> = pages.flatMap((page) => page.data)
   const totals = pages[0]?.totals
   const currency = totals?.currency
-  const gauge = sumOf(scrapes.at(-1), "gateway_open_holds")
+  const gauge = sumOf(useSamples(), "gateway_open_holds")
   const ages: ReadonlyArray<Column<AgeLine>> = [
     { name: "age", label: t("age"), cell: ({ name }) => t(`ages.${name}`) },
     { name: "count", label: t("orders"), isNumber: true, cell: ({ count }) => count },

@@ -59,7 +59,6 @@ export const shell = {
   unknown: "unknown",
   table: "Show as table",
   plot: "Show as chart",
-  time: "Time",
   total: "Total",
   yes: "yes",
   no: "no",

@@ -62,7 +62,6 @@ export const shell: Translated<typeof english> = {
   unknown: "未知",
   table: "显示为表格",
   plot: "显示为图表",
-  time: "时间",
   total: "合计",
   yes: "是",
   no: "否",
