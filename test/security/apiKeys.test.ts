@@ -63,19 +63,26 @@ const malformed = (key: string): ReadonlyArray<string> => [
   `Bearer Bearer ${key}`
 ]
 
+/** Which of the answers a header gets: the one without a key, of another scheme, or of an unknown key. */
+const formOf = (header: string) => {
+  if (/^(?:Bearer)? *$/.test(header)) return "none"
+  return header.startsWith("Bearer ") ? "unknown" : "other"
+}
+
 const REQUEST_ID = /req_[0-9a-f-]{36}/g
 
 layer(layerTestGateway("postgres"), { excludeTestServices: true, timeout: "60 seconds" })(
   "API keys",
   (it) => {
-    it.effect("are refused with one and the same answer whatever is wrong with the header", () =>
+    it.effect("are refused by the form of the header alone, whatever stands in for the key", () =>
       Effect.gen(function* () {
         const gateway = yield* Gateway
         const { key } = yield* gateway.customer("1")
         const headers = malformed(key)
+        const references = { none: null, other: "Basic x", unknown: `Bearer ${unknownKey}` }
         assert.isAtLeast(headers.length, 40)
         const answers = yield* Effect.forEach(
-          [null, ...headers],
+          [...Object.values(references), ...headers],
           (header) =>
             Effect.map(
               rawRequest(gateway.url, [
@@ -95,10 +102,13 @@ layer(layerTestGateway("postgres"), { excludeTestServices: true, timeout: "60 se
             ),
           { concurrency: 8 }
         )
-        const [none, ...others] = answers
-        assert.include(none?.text, "invalid_api_key")
+        const [none, other, unknown, ...others] = answers
+        const texts = [none, other, unknown].map((answer) => answer?.text ?? "")
+        assert.strictEqual(new Set(texts).size, texts.length)
+        for (const text of texts) assert.include(text, "invalid_api_key")
         for (const { header, status, text } of others) {
-          assert.deepEqual([status, text], [401, none?.text], header ?? "")
+          const reference = { none, other, unknown }[formOf(header ?? "")]
+          assert.deepEqual([status, text], [401, reference?.text], header ?? "")
         }
         assert.strictEqual((yield* gateway.call("/v1/models", { key })).status, 200)
       })

@@ -68,6 +68,12 @@ const expectedOf = ({ seconds, tiers }: Subject, order: Order): Expected => {
 }
 
 const Accepted = Schema.Struct({ id: Schema.String, task_status: Schema.Literal("processing") })
+const isNamingField = Schema.is(Schema.Struct({ error: Schema.Struct({ param: Schema.String }) }))
+
+/** The field that a vendor's error names. */
+const vendorsParam = (body: unknown): string | null =>
+  isNamingField(body) ? body.error.param : null
+
 const Refused = Schema.Struct({
   error: Schema.Struct({
     code: Schema.String,
@@ -154,7 +160,8 @@ const checkAnswers = Effect.fnUntraced(function* (
     }
     assert.strictEqual(answer.status, 400, label)
     const { error } = yield* bodyAs(Refused, answer)
-    assert.deepInclude(error, { code: "upstream_error", type: "upstream_error", param: null })
+    const param = vendorsParam(body)
+    assert.deepInclude(error, { code: "upstream_error", type: "upstream_error", param }, label)
     assert.deepStrictEqual(maskIds(error.upstream), { status: 400, body }, label)
   }
   return { accepted, sent }
