@@ -27,7 +27,7 @@ const Line = Schema.Struct({
   units: Schema.NullOr(Schema.Int),
   unit: Schema.NullOr(Schema.String),
   currency: Schema.String,
-  margin: Schema.optionalKey(Schema.String)
+  margin: Schema.optionalKey(Schema.NullOr(Schema.String))
 })
 const Series = Schema.Struct({ object: Schema.Literal("list"), data: Schema.Array(Line) })
 

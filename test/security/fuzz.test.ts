@@ -69,8 +69,12 @@ if (firstWrite === undefined || firstOrder === undefined || firstRead === undefi
   throw new Error("there are no routes")
 }
 
+/** Random texts are hardly ever the address of a vendor, so its bodies are changed examples alone. */
+const hasRareBodies = ({ method, path }: DeclaredRoute) =>
+  `${method} ${path}` === "POST /admin/v1/channels/test"
+
 const derivedBodies = (route: DeclaredRoute) =>
-  Effect.forEach(route.bodies, (schema) =>
+  Effect.forEach(hasRareBodies(route) ? [] : route.bodies, (schema) =>
     Arbitrary.sampleEffect(Arbitrary.schema(Schema.toEncoded(schema)), {
       count: DERIVED,
       seed: SEED,

@@ -162,6 +162,10 @@ const examples: ReadonlyMap<string, ReadonlyArray<object>> = new Map<string, Rea
     ["POST /v1/audio/transcriptions", [{ model: "listen-1", file: "x" }]],
     ["PUT /admin/v1/catalog", [otherCatalog]],
     ["POST /admin/v1/catalog/preview", [otherCatalog]],
+    [
+      "POST /admin/v1/channels/test",
+      [{ protocol: "openai", base_url: "http://127.0.0.1:9", api_key: "k" }]
+    ],
     ["POST /admin/v1/organizations", [{ name: "An organisation" }]],
     ["POST /admin/v1/organizations/:id/deposits", [{ amount: "12.5", reference: "a transfer" }]],
     ["POST /admin/v1/organizations/:id/members", [{ name: "m", monthly_cap: "10" }]],
