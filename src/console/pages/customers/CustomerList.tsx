@@ -86,7 +86,10 @@ export const CustomerList = () => {
     (after) => (gateway) =>
       gateway.accounts.listOrganizations({
         query: {
-          ...{ limit: PAGE, totals: "true" as const, ...after, ...omitEmpty("name", name) },
+          limit: PAGE,
+          totals: "true",
+          ...after,
+          ...omitEmpty("name", name),
           ...(state === undefined ? {} : { state }),
           ...(isLow ? { low_balance: "true" as const } : {})
         }

@@ -1,6 +1,5 @@
 /** The overview of one organisation: its amounts, its settings, and the actions on it. */
 import { Alert, Button, Group, Stack } from "@mantine/core"
-import { notifications } from "@mantine/notifications"
 import { useState } from "react"
 import { useTranslation } from "react-i18next"
 import type {
@@ -10,6 +9,7 @@ import type {
 import { useApiMutation, useApiQuery, useSession } from "../../gateway/hooks.tsx"
 import { hasRole } from "../../gateway/session.ts"
 import { Facts } from "../../parts/controls/Facts.tsx"
+import { successNotice } from "../../parts/controls/successNotice.ts"
 import { currentSlot } from "../../parts/money/currentSlot.ts"
 import { sumOf } from "../../parts/money/decimals.ts"
 import { Figures } from "../../parts/money/Figures.tsx"
@@ -43,12 +43,7 @@ const Actions = ({ organization }: { readonly organization: Organization }) => {
     setOpenDialog(dialog)
   }
   const close = () => setOpenDialog(null)
-  const notifyOnSuccess = (message: string) => ({
-    onSuccess: () => {
-      notifications.show({ message })
-      close()
-    }
-  })
+  const notifyOnSuccess = successNotice(close)
   return (
     <Group gap="xs">
       {hasRole(session, "finance") ? (

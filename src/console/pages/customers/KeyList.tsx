@@ -1,6 +1,5 @@
 /** The keys of an organisation or of one of its members, without their secrets. */
 import { Button, Group, Stack, Text } from "@mantine/core"
-import { notifications } from "@mantine/notifications"
 import { useState } from "react"
 import { useTranslation } from "react-i18next"
 import type { KeyView } from "../../../features/accounts/AccountsApi.ts"
@@ -16,6 +15,7 @@ import {
 } from "../../parts/controls/addressFields.tsx"
 import { RowMenu } from "../../parts/controls/RowMenu.tsx"
 import { StateBadge } from "../../parts/controls/StateBadge.tsx"
+import { successNotice } from "../../parts/controls/successNotice.ts"
 import { type Column, DataTable } from "../../parts/DataTable.tsx"
 import { Id, Timestamp } from "../../parts/texts.tsx"
 import { OwnerName } from "../orders/owners.tsx"
@@ -69,7 +69,10 @@ export const KeyList = ({ organizationId }: { readonly organizationId: string })
     (after) => (gateway) =>
       gateway.accounts.listKeys({
         query: {
-          ...{ limit: PAGE, totals: "false" as const, organization_id: organizationId, ...after },
+          limit: PAGE,
+          totals: "false",
+          organization_id: organizationId,
+          ...after,
           ...omitEmpty("member_id", memberId),
           ...omitEmpty("name", name),
           ...(state === undefined ? {} : { state })
@@ -92,12 +95,7 @@ export const KeyList = ({ organizationId }: { readonly organizationId: string })
     setOpenDialog(dialog)
   }
   const close = () => setOpenDialog(null)
-  const notifyOnSuccess = (message: string) => ({
-    onSuccess: () => {
-      notifications.show({ message })
-      close()
-    }
-  })
+  const notifyOnSuccess = successNotice(close)
   const mayChange = hasRole(session, "operator")
   const columns: ReadonlyArray<Column<Key>> = [
     { name: "name", label: t("name"), cell: (row) => row.name },

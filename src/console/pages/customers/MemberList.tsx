@@ -1,6 +1,5 @@
 /** The members of an organisation, with their caps and this month's spend. */
 import { Anchor, Button, Group, Stack } from "@mantine/core"
-import { notifications } from "@mantine/notifications"
 import { useState } from "react"
 import { useTranslation } from "react-i18next"
 import { Link } from "wouter"
@@ -8,6 +7,7 @@ import type { MemberChangeBody, MemberView } from "../../../features/accounts/Ac
 import { useApiMutation, usePages, useSession } from "../../gateway/hooks.tsx"
 import { hasRole } from "../../gateway/session.ts"
 import { RowMenu } from "../../parts/controls/RowMenu.tsx"
+import { successNotice } from "../../parts/controls/successNotice.ts"
 import { type Column, DataTable } from "../../parts/DataTable.tsx"
 import { Amount, Id, Timestamp } from "../../parts/texts.tsx"
 import { keysKey, membersKey, PAGE } from "./accountKeys.ts"
@@ -60,12 +60,7 @@ export const MemberList = ({ organizationId, currency }: Props) => {
     setOpenDialog(dialog)
   }
   const close = () => setOpenDialog(null)
-  const notifyOnSuccess = (message: string) => ({
-    onSuccess: () => {
-      notifications.show({ message })
-      close()
-    }
-  })
+  const notifyOnSuccess = successNotice(close)
   const mayChange = hasRole(session, "operator", "finance")
   const mayMakeKeys = hasRole(session, "operator")
   const actionsOf = (member: Member) => [

@@ -51,9 +51,13 @@ export const AuditList = () => {
     (after) => (gateway) =>
       gateway.history.listAudit({
         query: {
-          ...{ limit: PAGE, ...after, ...omitEmpty("operator_id", operator) },
-          ...{ ...omitEmpty("action", action), ...omitEmpty("subject_id", subject) },
-          ...{ ...omitEmpty("from", from), ...omitEmpty("to", to) }
+          limit: PAGE,
+          ...after,
+          ...omitEmpty("operator_id", operator),
+          ...omitEmpty("action", action),
+          ...omitEmpty("subject_id", subject),
+          ...omitEmpty("from", from),
+          ...omitEmpty("to", to)
         }
       })
   )

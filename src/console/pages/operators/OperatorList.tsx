@@ -1,7 +1,6 @@
 /** The operators of the gateway with their roles; owners can change them. */
 import { Button, Group, Select, Stack, Text, TextInput } from "@mantine/core"
 import { useForm } from "@mantine/form"
-import { notifications } from "@mantine/notifications"
 import { useState } from "react"
 import { useTranslation } from "react-i18next"
 import type { OperatorView } from "../../../features/accounts/OperatorsApi.ts"
@@ -13,6 +12,7 @@ import { matchOption } from "../../parts/controls/addressFields.tsx"
 import { RowMenu } from "../../parts/controls/RowMenu.tsx"
 import { SecretDialog } from "../../parts/controls/SecretDialog.tsx"
 import { StateBadge } from "../../parts/controls/StateBadge.tsx"
+import { successNotice } from "../../parts/controls/successNotice.ts"
 import { type Column, DataTable } from "../../parts/DataTable.tsx"
 import { Id, Timestamp } from "../../parts/texts.tsx"
 import { operatorsKey, PAGE } from "../customers/accountKeys.ts"
@@ -106,12 +106,7 @@ export const OperatorList = () => {
     setOpenDialog(dialog)
   }
   const close = () => setOpenDialog(null)
-  const notifyOnSuccess = (message: string) => ({
-    onSuccess: () => {
-      notifications.show({ message })
-      close()
-    }
-  })
+  const notifyOnSuccess = successNotice(close)
   const isOwner = hasRole(session)
   const columns: ReadonlyArray<Column<Operator>> = [
     { name: "name", label: t("name"), cell: (row) => row.name },

@@ -204,14 +204,14 @@ const tokensBefore = (
   const text = tokens.join("")
   const ends = stops.map((stop) => text.indexOf(stop)).filter((end) => end >= 0)
   if (ends.length === 0) return undefined
-  const kept: Array<string> = []
+  const keptTokens: Array<string> = []
   let left = Math.min(...ends)
   for (const token of tokens) {
     if (left <= 0) break
-    kept.push(token.slice(0, left))
+    keptTokens.push(token.slice(0, left))
     left -= token.length
   }
-  return kept
+  return keptTokens
 }
 
 const alternatives = [...lexicon.map((word) => ` ${word}`), ...lexicon]

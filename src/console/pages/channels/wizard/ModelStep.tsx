@@ -28,20 +28,20 @@ interface Props {
 }
 
 const FoundModels = ({
-  found,
+  modelIds,
   chosen,
   onChoose
 }: {
-  readonly found: ReadonlyArray<string>
+  readonly modelIds: ReadonlyArray<string>
   readonly chosen: ReadonlyArray<string>
   readonly onChoose: (chosen: ReadonlyArray<string>) => void
 }) => {
   const { t } = useTranslation("wizard")
   const [find, setFind] = useState("")
-  const shown = found.filter((id) => id.toLowerCase().includes(find.trim().toLowerCase()))
+  const shown = modelIds.filter((id) => id.toLowerCase().includes(find.trim().toLowerCase()))
   return (
     <Stack gap="xs">
-      {found.length > MANY ? (
+      {modelIds.length > MANY ? (
         <TextInput
           label={t("search")}
           value={find}
@@ -49,7 +49,7 @@ const FoundModels = ({
         />
       ) : null}
       <Checkbox.Group
-        label={t("found", { count: found.length })}
+        label={t("found", { count: modelIds.length })}
         value={[...chosen]}
         onChange={onChoose}
       >
@@ -107,7 +107,7 @@ const ModelFields = ({
 export const ModelStep = ({ document, newVendor, onChange, onNext, onBack }: Props) => {
   const { t } = useTranslation("wizard")
   const { vendor, check, models } = newVendor
-  const found = check?.models ?? []
+  const vendorModels = check?.models ?? []
   const chosen = models.map(({ upstream }) => upstream)
   const choose = (ids: ReadonlyArray<string>): void => {
     const byId = new Map(models.map((model) => [model.upstream, model]))
@@ -116,7 +116,7 @@ export const ModelStep = ({ document, newVendor, onChange, onNext, onBack }: Pro
     )
     onChange({ ...newVendor, models: nextModels })
   }
-  const typed = chosen.filter((id) => !found.includes(id))
+  const typed = chosen.filter((id) => !vendorModels.includes(id))
   return (
     <form
       noValidate
@@ -126,20 +126,20 @@ export const ModelStep = ({ document, newVendor, onChange, onNext, onBack }: Pro
       }}
     >
       <Stack>
-        {found.length === 0 ? null : (
+        {vendorModels.length === 0 ? null : (
           <FoundModels
-            found={found}
-            chosen={chosen.filter((id) => found.includes(id))}
+            modelIds={vendorModels}
+            chosen={chosen.filter((id) => vendorModels.includes(id))}
             onChoose={(ids) => choose([...ids, ...typed])}
           />
         )}
         <TagsInput
           label={t("typed")}
-          description={found.length === 0 ? t("typedHint") : t("moreHint")}
+          description={vendorModels.length === 0 ? t("typedHint") : t("moreHint")}
           data={[...vendor.models]}
           value={typed}
           acceptValueOnBlur
-          onChange={(ids) => choose([...chosen.filter((id) => found.includes(id)), ...ids])}
+          onChange={(ids) => choose([...chosen.filter((id) => vendorModels.includes(id)), ...ids])}
         />
         {models.length === 0 ? (
           <Text size="sm" c="dimmed">
@@ -149,7 +149,9 @@ export const ModelStep = ({ document, newVendor, onChange, onNext, onBack }: Pro
           models.map((model) => (
             <ModelFields
               key={model.upstream}
-              {...{ document, newVendor, model }}
+              document={document}
+              newVendor={newVendor}
+              model={model}
               onChange={(changed) =>
                 onChange({
                   ...newVendor,

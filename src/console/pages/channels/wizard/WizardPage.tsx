@@ -81,7 +81,8 @@ const Steps = ({
           <ReviewStep
             // A newer catalog is validated again.
             key={base.version}
-            {...{ base, newVendor }}
+            base={base}
+            newVendor={newVendor}
             onConflict={() => {
               setOutdated(true)
               onRefresh()

@@ -43,7 +43,7 @@ const Orders = ({ shown, onOpen }: Props) => {
         <Group gap="xs" component="ul" m={0} p={0} align="flex-start">
           {orders.map((order) => {
             const { id, kind, state, model, created_at } = order
-            const words = titleOf(order)
+            const title = titleOf(order)
             const time = new Date(created_at).toLocaleString(i18n.language, {
               dateStyle: "medium",
               timeStyle: "short"
@@ -52,8 +52,8 @@ const Orders = ({ shown, onOpen }: Props) => {
               <li key={id} style={{ listStyle: "none", width: SIZE }}>
                 <UnstyledButton
                   w="100%"
-                  title={words === "" ? time : `${words} · ${time}`}
-                  aria-label={[words, model, t(`states.${state}`), time]
+                  title={title === "" ? time : `${title} · ${time}`}
+                  aria-label={[title, model, t(`states.${state}`), time]
                     .filter((part) => part !== "")
                     .join(", ")}
                   aria-current={id === shown}
@@ -68,7 +68,7 @@ const Orders = ({ shown, onOpen }: Props) => {
                     isMarked={id === shown}
                   />
                   <Text size="xs" truncate mt={4}>
-                    {words === "" ? model : words}
+                    {title === "" ? model : title}
                   </Text>
                 </UnstyledButton>
               </li>
