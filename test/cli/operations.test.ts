@@ -89,6 +89,15 @@ layer(layerTestGateway("embedded"), { excludeTestServices: true, timeout: "60 se
         assert.strictEqual(tagged.split("\n").length, 2)
         assert.include(yield* textOf(...own, "--state", "failed"), "No orders")
         assert.include(yield* textOf(...own, "--to", "2020-01-31"), "No orders")
+        yield* orderImages(who, { model: "paint-1", prompt: "x sim:moderate-input" })
+        const failed = yield* Effect.flatMap(
+          run(...own, "--state", "failed", "--json"),
+          documentOf(Orders)
+        )
+        assert.match(
+          yield* textOf("task", "show", failed.data[0]?.id ?? assert.fail("no failed order")),
+          /^error +\S+ answered 4\d\d: .+ \(upstream_error\)$/m
+        )
         const wrong = yield* run(...own, "--from", "yesterday")
         assert.deepStrictEqual([wrong.code, wrong.stdout], [1, ""])
         assert.include(wrong.stderr, "from")

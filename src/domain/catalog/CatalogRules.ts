@@ -97,9 +97,9 @@ function* aliasFaults(models: ReadonlyArray<Model>): Faults {
 }
 
 /**
- * The reason why a link-local or metadata address is refused; null for other addresses. Such an address can answer with the secrets that a
- * cloud provides to this machine, and the secrets could then appear in vendor errors, which other
- * people read.
+ * The reason why a link-local or metadata address is refused; null for other addresses. Such an
+ * address can answer with the secrets that a cloud provides to this machine, and the secrets could
+ * then appear in vendor errors, which other people read.
  */
 export const addressFault = ({
   allow_private,
