@@ -49,7 +49,10 @@ const rules: ReadonlyArray<Rule> = [
   { folder: "contract/", may: ["features/", ...contract] },
   { folder: "client/", may: ["contract/", "http/api/", "domain/"] },
   { folder: "ai-sdk/", may: [] },
-  { folder: "console/", may: ["client/", "contract/", "features/", ...contract] },
+  {
+    folder: "console/",
+    may: ["client/", "contract/", "features/", "runtime/texts/csvText.ts", ...contract]
+  },
   {
     folder: "cli/",
     may: [

@@ -65,7 +65,10 @@ inBrowser("customers in the console", layerTestGateway("embedded"), (it) => {
       assert.isDefined(organization)
       assert.strictEqual(organization.name, "Lighthouse")
       yield* steps(async () => {
-        await page.getByRole("link", { name: "Overview" }).click()
+        await page
+          .getByRole("navigation", { name: "Lighthouse" })
+          .getByRole("link", { name: "Overview" })
+          .click()
         await page.getByText("Gateway default").waitFor()
         await page.getByRole("button", { name: "Set watermark" }).click()
         await dialog.getByRole("combobox", { name: "Watermark" }).click()

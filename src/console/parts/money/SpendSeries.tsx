@@ -7,34 +7,11 @@ import type { ApiCall } from "../../gateway/client.ts"
 import { useApiQuery } from "../../gateway/hooks.tsx"
 import { useAddressFilters } from "../addressFilters.ts"
 import { QueryView } from "../QueryView.tsx"
+import type { SpendGroup, SpendLine } from "./SpendLine.ts"
 import { SpendRange } from "./SpendRange.tsx"
 import { SpendReport } from "./SpendReport.tsx"
 import { type SpendPeriod, spendPeriodsOf } from "./spendPeriods.ts"
 import type { Step } from "./spendSlots.ts"
-
-export type SpendGroup =
-  | "model"
-  | "modality"
-  | "member"
-  | "key"
-  | "organization"
-  | "channel"
-  | "tag"
-
-export interface SpendLine extends Partial<Record<SpendGroup, string>> {
-  readonly start: string
-  readonly count: number
-  readonly failed: number
-  readonly charge: string
-  readonly returned: string
-  readonly units: number | null
-  readonly unit: string | null
-  readonly currency: string
-  /** The vendor's cost, which only operators get. */
-  readonly cost?: string
-  /** Null where the cost of a charge is unknown. */
-  readonly margin?: string | null
-}
 
 interface SpendQuery<Group extends SpendGroup> {
   readonly from: string

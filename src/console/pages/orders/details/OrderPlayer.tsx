@@ -54,7 +54,7 @@ const Medium = ({
     )
   }
   if (address === undefined || file.data === undefined) {
-    return <Skeleton height={HEIGHT} aria-label={label} />
+    return <Skeleton height={HEIGHT} role="status" aria-label={label} />
   }
   const blob = file.data
   const ending = blob.type.split("/")[1]?.replace(/[^a-z0-9].*/, "") ?? "bin"
