@@ -189,10 +189,18 @@ inBrowser(
           await page.getByRole("button", { name: "Clear filters" }).click()
           await rows.nth(2).waitFor()
           await page.setViewportSize({ width: 390, height: 844 })
-          await page.getByRole("columnheader", { name: "Created" }).waitFor({ state: "detached" })
-          for (const text of ["Succeeded", `${charge} CNY`]) {
-            const box = await row.getByText(text, { exact: true }).boundingBox()
-            assert.isAtMost((box?.x ?? 390) + (box?.width ?? 390), 390)
+          // Only a table scrolls sideways; its rows become cards.
+          await page.getByRole("group", { name: "Orders" }).waitFor({ state: "detached" })
+          await row.getByRole("cell", { name: "Succeeded" }).waitFor()
+          const charged = row.locator('[data-label="Charge (CNY)"]')
+          assert.strictEqual(await charged.textContent(), charge)
+          let above = 0
+          for (const line of [row.locator("img"), row.getByText("Succeeded"), charged]) {
+            const box = await line.boundingBox()
+            assert.isNotNull(box)
+            assert.isAtLeast(box.y, above)
+            assert.isAtMost(box.x + box.width, 390)
+            above = box.y + box.height
           }
           await page.setViewportSize({ width: 1280, height: 900 })
           await page.getByRole("button", { name: "Filter by team=red" }).click()

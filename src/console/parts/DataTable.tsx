@@ -1,6 +1,6 @@
 /**
  * A table of a list with cursor pagination. Columns can be hidden, and a button loads further
- * pages.
+ * pages. On a small screen each row is a card, whose title is the row's first cell.
  */
 import { Button, Checkbox, Group, Menu, Stack, Table, Text } from "@mantine/core"
 import { IconColumns3 } from "@tabler/icons-react"
@@ -16,6 +16,7 @@ import type { ReactNode } from "react"
 import { useTranslation } from "react-i18next"
 import type { ListPage } from "../gateway/hooks.tsx"
 import { FailureNote } from "./FailureNote.tsx"
+import { useIsSmall } from "./useIsSmall.ts"
 
 /** The minimum widths of a table and of a column, in pixels. Narrower columns would break words. */
 const NARROWEST = 480
@@ -32,6 +33,8 @@ export interface Column<Row> {
   readonly isNumber?: boolean
   /** Whether the column is hidden by default. */
   readonly isHidden?: boolean
+  /** Whether the column contains the menus of the rows, which stand beside the titles of cards. */
+  readonly isMenu?: boolean
 }
 
 interface RowsProps<Row> {
@@ -43,8 +46,6 @@ interface RowsProps<Row> {
   readonly isBusy?: boolean
   /** Whether all columns are always shown, without a menu that hides them. */
   readonly isFixed?: boolean
-  /** Whether the columns fit a narrow screen, so that the table does not scroll sideways. */
-  readonly isNarrow?: boolean
 }
 
 /** A table without pagination. */
@@ -54,10 +55,10 @@ export const RowTable = <Row extends RowData>({
   rows,
   empty,
   isBusy = false,
-  isFixed = false,
-  isNarrow = false
+  isFixed = false
 }: RowsProps<Row>) => {
   const { t } = useTranslation()
+  const isCards = useIsSmall()
   const byName = new Map(columns.map((column) => [column.name, column]))
   const table = useTable({
     features,
@@ -100,30 +101,51 @@ export const RowTable = <Row extends RowData>({
         </Group>
       )}
       <Table.ScrollContainer
-        minWidth={isNarrow ? 0 : Math.max(NARROWEST, table.getVisibleLeafColumns().length * COLUMN)}
+        minWidth={isCards ? 0 : Math.max(NARROWEST, table.getVisibleLeafColumns().length * COLUMN)}
         // Makes the scroll area focusable, so that a keyboard can scroll a wide table.
-        scrollAreaProps={{ viewportProps: { tabIndex: 0, role: "group", "aria-label": label } }}
+        scrollAreaProps={
+          isCards ? {} : { viewportProps: { tabIndex: 0, role: "group", "aria-label": label } }
+        }
       >
-        <Table aria-label={label} aria-busy={isBusy} highlightOnHover verticalSpacing="xs">
-          <Table.Thead>
+        {/* The roles stay those of a table where the styles of cards would take them away. */}
+        <Table
+          className={isCards ? "cards" : ""}
+          role="table"
+          aria-label={label}
+          aria-busy={isBusy}
+          highlightOnHover={!isCards}
+          verticalSpacing="xs"
+        >
+          <Table.Thead role="rowgroup">
             {table.getHeaderGroups().map((group) => (
-              <Table.Tr key={group.id}>
+              <Table.Tr key={group.id} role="row">
                 {group.headers.map((header) => (
-                  <Table.Th key={header.id} ta={align(header.column.id)} scope="col">
+                  <Table.Th
+                    key={header.id}
+                    role="columnheader"
+                    ta={align(header.column.id)}
+                    scope="col"
+                  >
                     {byName.get(header.column.id)?.label}
                   </Table.Th>
                 ))}
               </Table.Tr>
             ))}
           </Table.Thead>
-          <Table.Tbody>
+          <Table.Tbody role="rowgroup">
             {table.getRowModel().rows.map((row) => (
-              <Table.Tr key={row.id}>
+              <Table.Tr key={row.id} role="row">
                 {row.getVisibleCells().map((cell) => (
-                  <Table.Td key={cell.id} ta={align(cell.column.id)}>
+                  <Table.Td
+                    key={cell.id}
+                    role="cell"
+                    ta={align(cell.column.id)}
+                    mod={{ menu: byName.get(cell.column.id)?.isMenu }}
+                    data-label={byName.get(cell.column.id)?.label}
+                  >
                     {/* Cells are functions that are called, not components: a new component on each
                       rendering would lose the focus and close open menus. */}
-                    {byName.get(cell.column.id)?.cell(row.original)}
+                    <div>{byName.get(cell.column.id)?.cell(row.original)}</div>
                   </Table.Td>
                 ))}
               </Table.Tr>

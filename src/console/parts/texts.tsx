@@ -67,7 +67,7 @@ export const Id = ({
   const { t } = useTranslation()
   const shortId = integer || id.length <= 20 ? id : `${id.slice(0, 8)}…${id.slice(-6)}`
   return (
-    <Group gap={2} wrap="nowrap" component="span">
+    <Group gap={2} wrap="nowrap" component="span" maw="100%">
       <span className="id" title={id}>
         {shortId}
       </span>

@@ -24,12 +24,23 @@ const faultsOf = async (page: Page): Promise<ReadonlyArray<string>> => {
     )
 }
 
-/** Whether the page is wider than the screen. */
-const sideways = (page: Page): Promise<boolean> =>
-  page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth)
+/** Below this width lists are cards, which need no scrolling either. */
+const SMALL = 768
 
-/** The faults by their rules, and whether the page scrolls sideways. */
-export const accessFaults = async (page: Page): Promise<ReadonlyArray<string>> => {
-  const faults = await faultsOf(page)
-  return (await sideways(page)) ? [...faults, "scrolls sideways"] : faults
-}
+/** What is wider than its place: the page, and on a small screen each list and card. */
+const sideways = (page: Page): Promise<ReadonlyArray<string>> =>
+  page.evaluate((small) => {
+    const lists = "main :is(table, .mantine-Card-root, .mantine-ScrollArea-viewport)"
+    return [
+      document.documentElement,
+      ...(innerWidth < small ? document.querySelectorAll(lists) : [])
+    ]
+      .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
+      .map(({ tagName, className }) => `sideways: ${tagName} ${className}`)
+  }, SMALL)
+
+/** The faults by their rules, and what scrolls sideways or is cut. */
+export const accessFaults = async (page: Page): Promise<ReadonlyArray<string>> => [
+  ...(await faultsOf(page)),
+  ...(await sideways(page))
+]

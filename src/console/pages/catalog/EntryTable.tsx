@@ -283,6 +283,7 @@ export const EntryTable = ({ document, list, differences, find, edit }: Props) =
           {
             name: "actions",
             label: shell("actions"),
+            isMenu: true,
             cell: (item: Entry) => (
               <Group gap={4} wrap="nowrap">
                 <ActionIcon

@@ -148,6 +148,7 @@ export const KeyList = ({ organizationId }: { readonly organizationId: string })
     {
       name: "actions",
       label: t("actions"),
+      isMenu: true,
       cell: (key) =>
         mayChange && key.revoked_at === null ? (
           <RowMenu

@@ -120,6 +120,7 @@ export const MemberList = ({ organizationId, currency }: Props) => {
     {
       name: "actions",
       label: t("actions"),
+      isMenu: true,
       cell: (row) => <RowMenu of={row.name} actions={actionsOf(row)} />
     }
   ]

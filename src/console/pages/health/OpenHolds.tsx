@@ -17,6 +17,8 @@ const PAGE = 100
 /** The number of pages that are loaded automatically; the oldest orders are on the last page. */
 const PAGES = 10
 const OLDEST = 10
+/** The narrowest bar of a share, in pixels. */
+const MIN_SHARE = 120
 
 export const OpenHolds = () => {
   const { t } = useTranslation("health")
@@ -45,6 +47,7 @@ export const OpenHolds = () => {
       label: t("share"),
       cell: ({ name, count }) => (
         <Progress
+          miw={MIN_SHARE}
           value={loadedOrders.length === 0 ? 0 : (count / loadedOrders.length) * 100}
           aria-label={`${t("share")}: ${t(`ages.${name}`)}`}
         />

@@ -98,7 +98,6 @@ const KeySpend = ({ apiKey }: { readonly apiKey: Key }) => {
         {({ data }) => (
           <RowTable
             label={t("spend")}
-            isNarrow
             rows={data}
             empty={t("nothing")}
             columns={[

@@ -133,6 +133,7 @@ export const OperatorList = () => {
           {
             name: "actions",
             label: t("actions"),
+            isMenu: true,
             cell: (operator: Operator) =>
               operator.revoked_at === null ? (
                 <RowMenu

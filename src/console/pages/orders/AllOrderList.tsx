@@ -13,7 +13,7 @@ import { usePriceLists } from "../priceLists/usePriceLists.ts"
 import { ChoiceField, DayField, FieldGrid, PeriodField, TextField } from "./FilterFields.tsx"
 import { OrderSearch } from "./OrderSearch.tsx"
 import { choicesOf, EVERY_MILLIS, LiveSwitch, useChoices } from "./OwnOrderList.tsx"
-import { useIsNarrow, useOrderColumns } from "./orderColumns.tsx"
+import { useOrderColumns } from "./orderColumns.tsx"
 import {
   AllFilters,
   DIGEST,
@@ -232,12 +232,10 @@ const Table = ({
   const { t } = useTranslation("orders")
   const currency = orders.data?.pages[0]?.data[0]?.currency
   const columns = useOrderColumns({ filters, currency, between: useFurther(currency, isLimited) })
-  const isNarrow = useIsNarrow()
   return (
     <DataTable
       label={t("table")}
       columns={columns}
-      isNarrow={isNarrow}
       query={orders}
       empty={orders.hasNextPage ? t("goOn") : filters.isAny ? t("noneSuch") : t("none")}
     />

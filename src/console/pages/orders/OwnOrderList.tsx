@@ -11,7 +11,7 @@ import { DataTable } from "../../parts/DataTable.tsx"
 import { Timestamp } from "../../parts/texts.tsx"
 import { ChoiceField, DayField, FieldGrid, PeriodField, TextField } from "./FilterFields.tsx"
 import { OrderSearch } from "./OrderSearch.tsx"
-import { useIsNarrow, useOrderColumns } from "./orderColumns.tsx"
+import { useOrderColumns } from "./orderColumns.tsx"
 import { OwnFilters, TAG, useFilters, useOrderFilters } from "./orderFilters.ts"
 
 const PAGE = 50
@@ -75,7 +75,6 @@ export const OwnOrderList = () => {
   )
   const models = useApiQuery(["models", "names"], (gateway) => gateway.models.list({ query: {} }))
   const choices = useChoices()
-  const isNarrow = useIsNarrow()
   const columns = useOrderColumns({
     filters,
     currency: orders.data?.pages[0]?.data[0]?.currency,
@@ -135,7 +134,6 @@ export const OwnOrderList = () => {
       <DataTable
         label={t("table")}
         columns={columns}
-        isNarrow={isNarrow}
         query={orders}
         empty={orders.hasNextPage ? t("goOn") : filters.isAny ? t("noneSuch") : t("none")}
       />

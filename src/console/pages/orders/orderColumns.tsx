@@ -1,12 +1,12 @@
 /** The columns that all lists of orders share. */
 import { Anchor, Group, Stack, Text } from "@mantine/core"
-import { useMediaQuery } from "@mantine/hooks"
 import { useTranslation } from "react-i18next"
 import { Link, useSearch } from "wouter"
 import type { Column } from "../../parts/DataTable.tsx"
 import { useOrderTitle } from "../../parts/orderTitles.ts"
 import { Thumbnail } from "../../parts/Thumbnail.tsx"
 import { Amount, Timestamp } from "../../parts/texts.tsx"
+import { useIsSmall } from "../../parts/useIsSmall.ts"
 import type { OrderFilters } from "./orderFilters.ts"
 import {
   type Kind,
@@ -37,10 +37,6 @@ const ENDS = 6
 const THUMBNAIL = 40
 const MAX_TITLE = 220
 
-/** Whether there is no room for more than what an order is, its state and its amount. */
-export const useIsNarrow = (): boolean =>
-  useMediaQuery("(max-width: 36em)", false, { getInitialValueInEffect: false })
-
 /**
  * A link to the order. The link keeps the filters in its address, so that the way back restores
  * them.
@@ -61,33 +57,24 @@ const OrderLink = ({ id }: { readonly id: string }) => {
 
 /** A small picture of the result, the order's id, and its title or model. */
 const OrderPreview = ({
-  order,
-  hasFile,
-  isNarrow
+  order: { id, kind, state, model },
+  title,
+  hasFile
 }: {
   readonly order: ListedOrder
+  readonly title: string
   readonly hasFile: boolean
-  readonly isNarrow: boolean
-}) => {
-  const { id, kind, state, model, created_at } = order
-  const title = useOrderTitle()(order)
-  return (
-    <Group gap="sm" wrap="nowrap">
-      <Thumbnail id={id} kind={kind} state={state} hasFile={hasFile} size={THUMBNAIL} />
-      <Stack gap={0} miw={0}>
-        <OrderLink id={id} />
-        <Text size="xs" c="dimmed" truncate maw={isNarrow ? 130 : MAX_TITLE} title={title}>
-          {title === "" || isNarrow ? model : title}
-        </Text>
-        {isNarrow ? (
-          <Text size="xs" c="dimmed" style={{ whiteSpace: "normal" }}>
-            {title === "" ? <Timestamp at={created_at} isShort /> : title}
-          </Text>
-        ) : null}
-      </Stack>
-    </Group>
-  )
-}
+}) => (
+  <Group gap="sm" wrap="nowrap">
+    <Thumbnail id={id} kind={kind} state={state} hasFile={hasFile} size={THUMBNAIL} />
+    <Stack gap={0} miw={0}>
+      <OrderLink id={id} />
+      <Text size="xs" c="dimmed" truncate maw={MAX_TITLE} title={title}>
+        {title === "" ? model : title}
+      </Text>
+    </Stack>
+  </Group>
+)
 
 export const useOrderColumns = <Order extends ListedOrder>({
   filters,
@@ -106,37 +93,21 @@ export const useOrderColumns = <Order extends ListedOrder>({
   const { t } = useTranslation("orders")
   const length = useLength()
   const money = (label: string) => (currency === undefined ? label : `${label} (${currency})`)
-  const isNarrow = useIsNarrow()
-  const preview: Column<Order> = {
-    name: "id",
-    label: t("columns.id"),
-    cell: (order) => <OrderPreview order={order} hasFile={hasFile(order)} isNarrow={isNarrow} />
-  }
-  const state: Column<Order> = {
-    name: "state",
-    label: t("columns.state"),
-    cell: ({ state }) => <StateMark state={state} />
-  }
-  const charge: Column<Order> = {
-    name: "charge",
-    label: money(t("columns.charge")),
-    isNumber: true,
-    cell: ({ charge }) => <Amount value={charge} />
-  }
-  if (isNarrow) {
-    const cell = ({ state, charge, currency }: Order) => (
-      <Stack gap={2}>
-        <StateMark state={state} />
-        <Text size="sm">
-          <Amount value={charge} currency={currency} />
-        </Text>
-      </Stack>
-    )
-    return [preview, { name: "stateAndCharge", label: t("columns.state"), cell }]
-  }
+  const titleOf = useOrderTitle()
+  const isSmall = useIsSmall()
   return [
-    preview,
-    state,
+    {
+      name: "id",
+      label: t("columns.id"),
+      cell: (order) => (
+        <OrderPreview order={order} title={titleOf(order)} hasFile={hasFile(order)} />
+      )
+    },
+    {
+      name: "state",
+      label: t("columns.state"),
+      cell: ({ state }) => <StateMark state={state} />
+    },
     {
       name: "kind",
       label: t("columns.kind"),
@@ -158,6 +129,7 @@ export const useOrderColumns = <Order extends ListedOrder>({
       name: "took",
       label: t("columns.took"),
       isNumber: true,
+      isHidden: isSmall,
       cell: ({ created_at, closed_at }) => (
         <span className="amount">
           {closed_at === null ? "" : length(millisBetween(created_at, closed_at))}
@@ -168,9 +140,15 @@ export const useOrderColumns = <Order extends ListedOrder>({
       name: "hold",
       label: money(t("columns.hold")),
       isNumber: true,
+      isHidden: isSmall,
       cell: ({ hold }) => <Amount value={hold} />
     },
-    charge,
+    {
+      name: "charge",
+      label: money(t("columns.charge")),
+      isNumber: true,
+      cell: ({ charge }) => <Amount value={charge} />
+    },
     {
       name: "returned",
       label: money(t("columns.returned")),
@@ -181,6 +159,7 @@ export const useOrderColumns = <Order extends ListedOrder>({
     {
       name: "tags",
       label: t("columns.tags"),
+      isHidden: isSmall,
       cell: ({ metadata }) => <Tags metadata={metadata} onPick={(tag) => filters.change({ tag })} />
     },
     {

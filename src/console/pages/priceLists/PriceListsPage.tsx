@@ -78,6 +78,7 @@ const PriceListsPage = () => {
           {
             name: "actions",
             label: t("actions"),
+            isMenu: true,
             cell: (list: PriceListView) => (
               <RowMenu
                 of={list.name}
