@@ -1,6 +1,8 @@
 import { assert } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { CatalogDocument } from "../../src/domain/catalog/CatalogDocument.ts"
+import { ChannelCheckView } from "../../src/features/catalog/ChannelsApi.ts"
+import { list } from "../../src/http/api/shared.ts"
 import type { Role } from "../../src/services/operators/Operators.ts"
 import { bodyAs, Gateway, layerTestGateway } from "../support/gateway.ts"
 import { Browser, inBrowser, type Page, steps } from "./support/browser.ts"
@@ -443,6 +445,46 @@ inBrowser("the catalog and its channels in the console", layerTestGateway("embed
     })
   )
 
+  it.effect("rotate one of several keys, though another editor is quicker", () =>
+    Effect.gen(function* () {
+      const gateway = yield* Gateway
+      const browser = yield* Browser
+      const session = yield* operator("Kay", "operator")
+      const { token } = session.operator
+      const keys = ["one", "two"].map((name) => ({ name, api_key: `key-${name}` }))
+      yield* elsewhere(token, (text) =>
+        text.replace('"id":"ch-i"', `"id":"ch-i","api_keys":${JSON.stringify(keys)}`)
+      )
+      const data = JSON.stringify(yield* catalogNow).replace('"name":"I"', '"name":"I 2"')
+      const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" }
+      const page = yield* browser.open("/channels/ch-i", { session })
+      yield* steps(async () => {
+        await page.getByRole("button", { name: "Rotate key two" }).click()
+        await page.getByLabel("Vendor API key").fill("bad-key")
+        let isQuicker = true
+        await page.route("**/admin/v1/catalog", async (route) => {
+          if (isQuicker && route.request().method() === "PUT") {
+            isQuicker = false
+            await page.request.put(route.request().url(), { headers, data })
+          }
+          await route.continue()
+        })
+        await page.keyboard.press("Enter")
+        await page.getByText("Key two was rotated.").waitFor()
+        await page.getByRole("heading", { name: "I 2" }).waitFor()
+      })
+      const test = yield* gateway.admin("/channels/ch-i/test", { method: "POST" })
+      const checks = (yield* bodyAs(list(ChannelCheckView), test)).data
+      assert.deepStrictEqual(
+        checks.map(({ key, credential_accepted }) => [key, credential_accepted]),
+        [
+          ["one", true],
+          ["two", false]
+        ]
+      )
+    })
+  )
+
   it.effect("are only looked at by a viewer", () =>
     Effect.gen(function* () {
       const browser = yield* Browser
@@ -462,7 +504,10 @@ inBrowser("the catalog and its channels in the console", layerTestGateway("embed
         assert.strictEqual(await page.getByRole("button", { name: /draft/ }).count(), 0)
         await page.getByRole("link", { name: "Channels", exact: true }).click()
         await page.getByRole("link", { name: "D", exact: true }).waitFor()
-        const acts = page.getByRole("button", { name: /^(?:Test|Drain|Enable)/ })
+        const acts = page.getByRole("button", { name: /^(?:Test|Drain|Enable|Rotate)/ })
+        assert.strictEqual(await acts.count(), 0)
+        await page.getByRole("link", { name: "D", exact: true }).click()
+        await page.getByRole("table", { name: "Keys" }).getByText("default").waitFor()
         assert.strictEqual(await acts.count(), 0)
       })
     })

@@ -1,10 +1,11 @@
 /** All details of one channel, and its recent orders. */
-import { Alert, Anchor, Card, Group, SimpleGrid, Stack, Text, Title } from "@mantine/core"
-import type { ReactNode } from "react"
+import { Alert, Anchor, Button, Card, Group, SimpleGrid, Stack, Text, Title } from "@mantine/core"
+import { type ReactNode, useState } from "react"
 import { useTranslation } from "react-i18next"
 import { Link } from "wouter"
 import type { ChannelView } from "../../../features/catalog/ChannelsApi.ts"
-import { usePages } from "../../gateway/hooks.tsx"
+import { usePages, useSession } from "../../gateway/hooks.tsx"
+import { hasRole } from "../../gateway/session.ts"
 import { DataTable, RowTable } from "../../parts/DataTable.tsx"
 import { Amount, Id, Timestamp } from "../../parts/texts.tsx"
 import { ChannelActions } from "./ChannelActions.tsx"
@@ -17,6 +18,7 @@ import {
   useChannelCosts,
   useMountedModels
 } from "./channelFigures.tsx"
+import { RotateKeyDialog } from "./RotateKeyDialog.tsx"
 
 const RECENT = 10
 
@@ -88,33 +90,64 @@ const Part = ({ title, children }: { readonly title: string; readonly children: 
 
 const Keys = ({ channel }: { readonly channel: ChannelView }) => {
   const { t } = useTranslation("channels")
+  const { t: shell } = useTranslation()
+  const { session } = useSession()
   const reason = useReason()
+  const [rotatedKey, setRotatedKey] = useState<string | null>(null)
+  const mayRotate = hasRole(session, "operator") && channel.name !== null
   return (
-    <RowTable
-      label={t("keys")}
-      rows={channel.keys}
-      columns={[
-        { name: "name", label: t("key"), cell: ({ name }) => name },
-        {
-          name: "state",
-          label: t("state"),
-          cell: ({ enabled, stored, rest }) =>
-            t(
-              `keyStates.${!stored ? "empty" : !enabled ? "unused" : rest === null ? "works" : "rests"}`
-            )
-        },
-        {
-          name: "reason",
-          label: t("restReason"),
-          cell: ({ rest }) => (rest === null ? "–" : reason(rest.reason, rest.status))
-        },
-        {
-          name: "until",
-          label: t("restUntil"),
-          cell: ({ rest }) => (rest === null ? "–" : <Timestamp at={rest.until} />)
-        }
-      ]}
-    />
+    <>
+      <RowTable
+        label={t("keys")}
+        rows={channel.keys}
+        columns={[
+          { name: "name", label: t("key"), cell: ({ name }) => name },
+          {
+            name: "state",
+            label: t("state"),
+            cell: ({ enabled, stored, rest }) =>
+              t(
+                `keyStates.${!stored ? "empty" : !enabled ? "unused" : rest === null ? "works" : "rests"}`
+              )
+          },
+          {
+            name: "reason",
+            label: t("restReason"),
+            cell: ({ rest }) => (rest === null ? "–" : reason(rest.reason, rest.status))
+          },
+          {
+            name: "until",
+            label: t("restUntil"),
+            cell: ({ rest }) => (rest === null ? "–" : <Timestamp at={rest.until} />)
+          },
+          ...(mayRotate
+            ? [
+                {
+                  name: "actions",
+                  label: shell("actions"),
+                  cell: ({ name }: ChannelView["keys"][number]) => (
+                    <Button
+                      size="compact-sm"
+                      variant="default"
+                      aria-label={t("rotateOf", { name })}
+                      onClick={() => setRotatedKey(name)}
+                    >
+                      {t("rotate")}
+                    </Button>
+                  )
+                }
+              ]
+            : [])
+        ]}
+      />
+      {rotatedKey === null ? null : (
+        <RotateKeyDialog
+          channelId={channel.id}
+          keyName={rotatedKey}
+          onClose={() => setRotatedKey(null)}
+        />
+      )}
+    </>
   )
 }
 

@@ -1,16 +1,15 @@
-/** A card of the overview: a table of a few rows, and a link to the page that has all of them. */
+/** A card of the overview: a table of a few rows, and links to pages with more of them. */
 import { Anchor, Card, Group, Table, Text, Title } from "@mantine/core"
 import type { UseQueryResult } from "@tanstack/react-query"
 import type { ReactNode } from "react"
-import { useTranslation } from "react-i18next"
 import { Link } from "wouter"
 import type { Column } from "../../parts/DataTable.tsx"
 import { QueryView } from "../../parts/QueryView.tsx"
 
 interface Props<Row, A> {
   readonly title: string
-  /** The address of the page with all rows, where there is one. */
-  readonly href?: string
+  /** The links to pages with more rows, where there are any. */
+  readonly links?: ReadonlyArray<{ readonly label: string; readonly href: string }>
   readonly query: UseQueryResult<A>
   readonly rowsOf: (answer: A) => ReadonlyArray<Row>
   readonly idOf: (row: Row) => string
@@ -21,32 +20,33 @@ interface Props<Row, A> {
 
 export const OverviewCard = <Row, A>({
   title,
-  href,
+  links = [],
   query,
   rowsOf,
   idOf,
   columns,
   empty
 }: Props<Row, A>) => {
-  const { t } = useTranslation("overview")
   const align = ({ isNumber = false }: Column<Row>) => (isNumber ? "right" : "left")
   return (
     <Card withBorder component="section" aria-label={title} p="sm">
-      <Group justify="space-between" align="baseline" mb="xs" wrap="nowrap">
+      <Group justify="space-between" align="baseline" mb="xs" gap="0 12px">
         <Title order={2} size="h4">
           {title}
         </Title>
-        {href === undefined ? null : (
-          <Anchor
-            component={Link}
-            href={href}
-            size="sm"
-            aria-label={`${t("showAll")}: ${title}`}
-            style={{ flexShrink: 0 }}
-          >
-            {t("showAll")}
-          </Anchor>
-        )}
+        <Group gap="sm">
+          {links.map(({ label, href }) => (
+            <Anchor
+              key={href}
+              component={Link}
+              href={href}
+              size="sm"
+              aria-label={`${label}: ${title}`}
+            >
+              {label}
+            </Anchor>
+          ))}
+        </Group>
       </Group>
       <QueryView query={query} lines={3}>
         {(answer) => {

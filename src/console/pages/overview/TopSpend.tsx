@@ -13,6 +13,8 @@ import { daysOf } from "./SpendFigures.tsx"
 import { OVERVIEW_MILLIS } from "./useChannels.ts"
 
 const MOST_ROWS = 5
+/** The time ranges of the spend report that the cards link to. */
+const RANGES = ["7d", "12m"] as const
 
 const ordersOf = (line: SpendLine) => {
   const { from, to } = daysOf(line.start, "month")
@@ -21,6 +23,7 @@ const ordersOf = (line: SpendLine) => {
 
 export const TopSpend = ({ group }: { readonly group: "model" | "organization" }) => {
   const { t } = useTranslation("overview")
+  const { t: money } = useTranslation("money")
   const series = useApiQuery(
     ["overview", "series", "month", group],
     (gateway) =>
@@ -46,7 +49,10 @@ export const TopSpend = ({ group }: { readonly group: "model" | "organization" }
   return (
     <OverviewCard
       title={t(group === "model" ? "topModels" : "topCustomers")}
-      href={`~/console/books?range=12m&by=${group}`}
+      links={RANGES.map((range) => ({
+        label: money(`spend.ranges.${range}`),
+        href: `~/console/books?range=${range}&by=${group}`
+      }))}
       query={series}
       rowsOf={({ data }) =>
         [...data]

@@ -33,7 +33,7 @@ export const Channels = () => {
   return (
     <OverviewCard
       title={t("channels")}
-      href="~/console/channels"
+      links={[{ label: t("showAll"), href: "~/console/channels" }]}
       query={channels}
       rowsOf={({ data }) => data.filter(isInTrouble)}
       idOf={({ id }) => id}
@@ -78,7 +78,7 @@ export const Orphans = () => {
   return (
     <OverviewCard
       title={t("orphans")}
-      href="~/console/health/orphans"
+      links={[{ label: t("showAll"), href: "~/console/health/orphans" }]}
       query={orphans}
       rowsOf={({ data }) => data}
       idOf={({ id }) => id}
@@ -116,7 +116,7 @@ export const LowBalances = () => {
   return (
     <OverviewCard
       title={t("lowBalances")}
-      href="~/console/customers?low=true&state=enabled"
+      links={[{ label: t("showAll"), href: "~/console/customers?low=true&state=enabled" }]}
       query={organizations}
       rowsOf={({ data }) => data}
       idOf={({ id }) => id}

@@ -3,14 +3,14 @@ import { Anchor, Button, Group, Stack, Text } from "@mantine/core"
 import { useDisclosure } from "@mantine/hooks"
 import { useState } from "react"
 import { useTranslation } from "react-i18next"
-import { Link } from "wouter"
+import { Link, useLocation } from "wouter"
 import { useApiMutation, usePages } from "../../gateway/hooks.tsx"
 import { SecretDialog } from "../../parts/controls/SecretDialog.tsx"
 import { StateBadge } from "../../parts/controls/StateBadge.tsx"
 import { type Column, DataTable } from "../../parts/DataTable.tsx"
 import { Timestamp } from "../../parts/texts.tsx"
 import { EndpointDialog } from "./EndpointDialog.tsx"
-import type { Endpoint, EndpointForm, HookCalls } from "./hookCalls.ts"
+import type { Endpoint, EndpointForm, EndpointWithSecret, HookCalls } from "./hookCalls.ts"
 
 interface Props {
   readonly calls: HookCalls
@@ -34,7 +34,8 @@ export const EndpointList = ({ calls, addressOf }: Props) => {
   const { t } = useTranslation("webhooks")
   const endpoints = usePages([...calls.area, "list"], calls.list)
   const [isOpen, { open, close }] = useDisclosure(false)
-  const [secret, setSecret] = useState<string | null>(null)
+  const [, navigate] = useLocation()
+  const [created, setCreated] = useState<EndpointWithSecret | null>(null)
   const create = useApiMutation((form: EndpointForm) => calls.create(form), [calls.area])
   const columns: ReadonlyArray<Column<Endpoint>> = [
     {
@@ -88,9 +89,9 @@ export const EndpointList = ({ calls, addressOf }: Props) => {
           mutation={create}
           onSubmit={(form) =>
             create.mutate(form, {
-              onSuccess: (created) => {
+              onSuccess: (endpoint) => {
                 close()
-                setSecret(created.signing_secret)
+                setCreated(endpoint)
               }
             })
           }
@@ -100,12 +101,13 @@ export const EndpointList = ({ calls, addressOf }: Props) => {
           }}
         />
       ) : null}
-      {secret === null ? null : (
+      {created === null ? null : (
         <SecretDialog
           title={t("secretTitle")}
           label={t("secret")}
-          secret={secret}
-          onConfirm={() => setSecret(null)}
+          secret={created.signing_secret}
+          // The page of the endpoint has its test and its deliveries.
+          onConfirm={() => navigate(addressOf(created.id))}
         />
       )}
     </Stack>

@@ -18,7 +18,7 @@ import type { ApiCall } from "../../gateway/client.ts"
 import type { ListPage, PageCursor } from "../../gateway/hooks.tsx"
 
 export type Endpoint = typeof EndpointView.Type
-type EndpointWithSecret = typeof EndpointWithSecretView.Type
+export type EndpointWithSecret = typeof EndpointWithSecretView.Type
 export type Delivery = typeof DeliveryView.Type
 export type DeliveryState = Delivery["status"]
 export const deliveryStates: ReadonlyArray<DeliveryState> = ["pending", "delivered", "failed"]

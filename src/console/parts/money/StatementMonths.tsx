@@ -1,5 +1,6 @@
 /** The monthly statements of an organisation: a list, and one month to read, print and download. */
 import { Badge, Button, Group, Stack, Text, TextInput, Title } from "@mantine/core"
+import { IconDownload } from "@tabler/icons-react"
 import { Effect } from "effect"
 import { useState } from "react"
 import { useTranslation } from "react-i18next"
@@ -8,8 +9,10 @@ import type { SealedMonthView, StatementView } from "../../../features/statement
 import type { ApiCall } from "../../gateway/client.ts"
 import { type ListPage, type PageCursor, useApiQuery, usePages } from "../../gateway/hooks.tsx"
 import { type Column, DataTable, RowTable } from "../DataTable.tsx"
+import { FailureNote } from "../FailureNote.tsx"
 import { QueryView } from "../QueryView.tsx"
 import { Amount, Id } from "../texts.tsx"
+import { entriesFile, useDownload } from "./downloads.ts"
 import { StatementSheet } from "./StatementSheet.tsx"
 
 type SealedMonth = typeof SealedMonthView.Type
@@ -90,6 +93,22 @@ const Months = ({ source }: { readonly source: StatementSource }) => {
       {month}
     </Button>
   )
+  const download = useDownload()
+  const file = ({ month }: { readonly month: string }) => {
+    const entries = entriesFile(`${source.path}/${month}`)
+    return (
+      <Button
+        variant="default"
+        size="compact-sm"
+        leftSection={<IconDownload size={14} />}
+        loading={download.isPending && download.variables.path === entries.path}
+        aria-label={`${t("statements.files.csv")}: ${month}`}
+        onClick={() => download.mutate(entries)}
+      >
+        CSV
+      </Button>
+    )
+  }
   const columns: ReadonlyArray<Column<MonthRow>> = [
     { name: "month", label: t("statements.month"), cell: ({ month }) => link(month) },
     {
@@ -108,11 +127,13 @@ const Months = ({ source }: { readonly source: StatementSource }) => {
       name: "seal",
       label: t("statements.seal"),
       cell: (row) => <Id id={row.sealed.sha256} />
-    }
+    },
+    { name: "file", label: t("statements.file"), cell: file }
   ]
   return (
     <Stack>
       <Text c="dimmed">{t("statements.lead")}</Text>
+      {download.error === null ? null : <FailureNote error={download.error} />}
       <Title order={2} size="h4">
         {t("statements.openMonths")}
       </Title>
@@ -133,7 +154,8 @@ const Months = ({ source }: { readonly source: StatementSource }) => {
                 {t("statements.unsealed")}
               </Badge>
             )
-          }
+          },
+          { name: "file", label: t("statements.file"), cell: file }
         ]}
         isBusy={sealed.isPending}
       />

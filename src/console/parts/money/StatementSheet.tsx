@@ -7,7 +7,7 @@ import type { StatementView } from "../../../features/statements/StatementsApi.t
 import { type Column, RowTable } from "../DataTable.tsx"
 import { FailureNote } from "../FailureNote.tsx"
 import { Amount, Timestamp } from "../texts.tsx"
-import { useDownload } from "./downloads.ts"
+import { entriesFile, useDownload } from "./downloads.ts"
 
 const ICON = 16
 
@@ -20,12 +20,12 @@ const Files = ({
 }) => {
   const { t } = useTranslation("money")
   const download = useDownload()
-  const name = `${statement.organization_id}-${statement.month}`
+  const name = `statement-${statement.organization_id}-${statement.month}`
   const files = [
-    { label: "csv", path, accept: "text/csv", name: `statement-${name}.csv` },
-    { label: "focus", path: `${path}/focus`, accept: "text/csv", name: `focus-${name}.csv` },
-    { label: "json", path, accept: "application/json", name: `statement-${name}.json` },
-    { label: "html", path, accept: "text/html", name: `statement-${name}.html` }
+    { label: "csv", ...entriesFile(path) },
+    { label: "focus", ...entriesFile(`${path}/focus`) },
+    { label: "json", path, accept: "application/json", name: `${name}.json` },
+    { label: "html", path, accept: "text/html", name: `${name}.html` }
   ] as const
   return (
     <Stack gap="xs" className="unprinted">
@@ -42,7 +42,11 @@ const Files = ({
             key={file.label}
             variant="default"
             leftSection={<IconDownload size={ICON} />}
-            loading={download.isPending && download.variables.name === file.name}
+            loading={
+              download.isPending &&
+              download.variables.path === file.path &&
+              download.variables.accept === file.accept
+            }
             onClick={() => download.mutate(file)}
           >
             {t(`statements.files.${file.label}`)}

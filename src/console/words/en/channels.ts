@@ -109,6 +109,10 @@ export const channels = {
   testOf: "Test {{id}}",
   drainOf: "Drain {{id}}",
   enableOf: "Enable {{id}}",
+  rotate: "Rotate",
+  rotateOf: "Rotate key {{name}}",
+  rotateHint: "Replaces the stored key. New orders use it within a second.",
+  rotated: "Key {{name}} was rotated.",
   add: "Add channel",
   none: "No channels yet"
 } as const

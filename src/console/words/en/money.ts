@@ -134,6 +134,7 @@ export const money = {
     closing: "Closing",
     seal: "Seal",
     print: "Print",
+    file: "File",
     files: { csv: "Entries (CSV)", focus: "FOCUS (CSV)", json: "JSON", html: "Page (HTML)" },
     period: "{{from}} to {{to}}, {{zone}}. Amounts in {{currency}}.",
     balance: "Balance",

@@ -103,6 +103,10 @@ export const channels: Translated<typeof english> = {
   testOf: "测试 {{id}}",
   drainOf: "排空 {{id}}",
   enableOf: "启用 {{id}}",
+  rotate: "轮换",
+  rotateOf: "轮换密钥 {{name}}",
+  rotateHint: "替换已保存的密钥。新订单在一秒内改用新密钥。",
+  rotated: "密钥 {{name}} 已轮换。",
   add: "添加渠道",
   none: "还没有渠道"
 }

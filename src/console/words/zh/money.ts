@@ -137,6 +137,7 @@ export const money: Translated<typeof english> = {
     closing: "期末",
     seal: "封账",
     print: "打印",
+    file: "文件",
     files: { csv: "明细（CSV）", focus: "FOCUS（CSV）", json: "JSON", html: "网页（HTML）" },
     period: "{{from}} 至 {{to}}，{{zone}}。金额单位：{{currency}}。",
     balance: "余额",
