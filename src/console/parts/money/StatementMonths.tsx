@@ -105,7 +105,7 @@ const Months = ({ source }: { readonly source: StatementSource }) => {
         aria-label={`${t("statements.files.csv")}: ${month}`}
         onClick={() => download.mutate(entries)}
       >
-        CSV
+        {t("statements.files.csv")}
       </Button>
     )
   }
