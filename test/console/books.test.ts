@@ -43,7 +43,7 @@ inBrowser("the books of the console", layerTestGateway("embedded"), (it) => {
       yield* steps(async () => {
         await page.getByRole("button", { name: "New budget" }).click()
         await page.getByRole("combobox", { name: "Scope" }).click()
-        await page.getByRole("option", { name: "A member", exact: true }).click()
+        await page.getByRole("option", { name: "Member", exact: true }).click()
         await page.getByRole("combobox", { name: "Member" }).click()
         await page.getByRole("option", { name: /^tester/ }).click()
         const form = page.getByRole("dialog", { name: "New budget" })
@@ -117,7 +117,7 @@ inBrowser("the books of the console", layerTestGateway("embedded"), (it) => {
           .evaluateAll((rows) => rows.slice(1).map((row) => row.children[1]?.textContent))
         const steps = balances.filter((balance, index) => balance !== balances[index - 1])
         assert.deepStrictEqual(steps, ["9.100000001", "9", "9.4", "10"])
-        assert.strictEqual(await page.getByText("are left over").count(), 0)
+        assert.strictEqual(await page.getByText("unaccounted for").count(), 0)
         await rowOf(page, "Journal", "Correction", why, "0.100000001").waitFor()
       })
       const statement = yield* bodyAs(

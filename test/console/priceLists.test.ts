@@ -32,7 +32,7 @@ inBrowser("price lists in the console", layerTestGateway("embedded"), (it) => {
           await dialog.getByText("clip-1: 0.6 becomes 0.51").waitFor()
           await dialog.getByRole("button", { name: "Save" }).click()
           await dialog.waitFor({ state: "detached" })
-          await page.getByRole("cell", { name: "0.85 x catalog" }).waitFor()
+          await page.getByRole("cell", { name: "0.85 × catalog" }).waitFor()
         })
         assert.deepInclude(yield* newest, { name: "Partners", factor: "0.85", watermark: null })
 

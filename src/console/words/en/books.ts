@@ -27,7 +27,7 @@ export const books = {
     partNote:
       "Holds of earlier orders that have ended since are not counted. Load more of the journal to go further back.",
     all: "Load the whole journal",
-    moved: "The balance changed during loading: {{rest}} are unaccounted for.",
+    moved: "The balance changed during loading: {{rest}} is unaccounted for.",
     again: "Reload"
   },
   journal: {
@@ -39,13 +39,13 @@ export const books = {
     of: "Order or reference",
     reference: "Reference",
     reason: "Reason",
-    author: "Author",
+    author: "Created by",
     id: "Entry"
   },
   form: {
     amount: "Amount, {{currency}}",
     reference: "Reference",
-    referenceNote: "Repeating a reference has no further effect.",
+    referenceNote: "Each reference is booked only once.",
     noAmount: "Enter a positive amount such as 12.5, with up to nine decimals.",
     noAmountOrZero: "Enter an amount such as 12.5, with up to nine decimals.",
     needed: "Required",
@@ -86,10 +86,10 @@ export const books = {
     removeText: "The budget no longer limits new orders. Other budgets do not change.",
     scope: "Scope",
     scopes: {
-      organization: "The whole organisation",
-      member: "A member",
-      key: "A key",
-      cap: "A member's monthly cap"
+      organization: "Organisation",
+      member: "Member",
+      key: "Key",
+      cap: "Monthly cap of a member"
     },
     noSubject: "No matches",
     period: "Period",
@@ -98,7 +98,7 @@ export const books = {
     thresholds: "Alert at",
     thresholdsNote: "Percentages of the amount, such as 50, 80, 100. Leave empty for no alert.",
     noPercents: "Enter whole numbers from 1 to 1000, such as 50, 80, 100.",
-    left: "Left:",
+    left: "Remaining:",
     exceeded: "exceeded",
     reached: "used up",
     refused: "New orders in this scope are rejected.",
@@ -107,7 +107,7 @@ export const books = {
     resets: "Resets:"
   },
   costs: {
-    lead: "Charges of the orders of these days, and their vendor costs where the mounts have one.",
+    lead: "Charges for the orders of these days, and their vendor costs where the mounts define them.",
     currency: "Amounts in {{currency}}.",
     day: "Day",
     without: "Unknown cost",
@@ -115,7 +115,7 @@ export const books = {
     share: "Margin, %"
   },
   verify: {
-    lead: "Recomputes every invariant of the ledger from all of its rows. It changes nothing.",
+    lead: "Checks every invariant of the ledger against all of its rows. It changes nothing.",
     go: "Verify now",
     ok: "All invariants hold.",
     broken: "Violations: {{count}}",

@@ -89,7 +89,7 @@ export const catalog = {
     image: "Images",
     tokens: "Text tokens",
     unit: {
-      image_tokens: "per million tokens",
+      image_tokens: "Per million tokens",
       token_video: "Per million tokens",
       second_video: "Per second",
       second: "Per second",

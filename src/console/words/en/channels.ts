@@ -1,10 +1,10 @@
 export const channels = {
-  lead: "Accounts at vendors, with the calls of the last hour and the money of the last 30 days.",
+  lead: "Vendor accounts, with the calls of the last hour and the costs of the last 30 days.",
   label: "Channels",
   back: "All channels",
   unknown: "Channel not found",
   channel: "Channel",
-  left: "This channel was removed from the catalog. Its running tasks are polled to their end.",
+  left: "This channel was removed from the catalog. Its running tasks are polled until they finish.",
   state: "Status",
   states: {
     serving: "Serving",
@@ -20,7 +20,7 @@ export const channels = {
     trying: "One trial order checks whether the vendor works again.",
     draining: "Accepts no new orders. Running tasks finish.",
     disabled: "Accepts no orders.",
-    keyless: "No enabled API key has a value, so nothing can be ordered here."
+    keyless: "No enabled API key is stored, so it accepts no orders."
   },
   reasons: {
     unreachable: "unreachable",
@@ -43,7 +43,7 @@ export const channels = {
   lag: "Completion lag",
   halfAndMost: "{{p50}} / {{p95}}",
   durationHint: "p50 / p95",
-  lagHint: "Delay until the end of a task is noticed",
+  lagHint: "Time from the end of a task to its detection",
   openTasks: "Open tasks",
   keys: "Keys",
   keysAtRest: "Keys in cooldown",

@@ -1,7 +1,7 @@
 /** Advice for each error code of the API. The gateway's own message is shown too. */
 export const failures = {
   titles: {
-    modality_mismatch: "The model has another modality.",
+    modality_mismatch: "The model has a different modality.",
     modality_not_ready: "Models of this modality are not available yet.",
     video_unsupported_protocol: "The protocol of this model does not support videos.",
     image_unsupported_protocol: "The protocol of this model does not support images.",

@@ -38,7 +38,7 @@ export const health = {
   pulse: "Status",
   pulses: { ok: "running", failing: "stalled", pending: "pending" },
   meanLag: "Mean completion lag",
-  oldestLate: "Longest past its deadline",
+  oldestLate: "Longest overdue",
   strangeWords: "Unknown vendor statuses",
   audits: "Audits",
   lastAudit: "Last audit",
@@ -51,8 +51,7 @@ export const health = {
   verifyThere: "verify now",
   noValue: "–",
   units: { seconds: "{{value}} s" },
-  metricsLead:
-    "Orders of all gateways, from their stored sums. An order counts at the time when it was placed.",
+  metricsLead: "Orders of all gateways. An order counts at the time at which it was placed.",
   metrics: {
     openTasks: "Open tasks",
     lateHolds: "Holds past their deadline"
@@ -65,7 +64,7 @@ export const health = {
   noChannel: "No channel",
   failedShare: "Failure rate",
   orphansLead:
-    "Orders with an uncertain result: the vendor may have made an unpaid result, or a charged response could not be read. Check with the vendor, refund a wrong charge, then resolve the orphan.",
+    "Orders with an uncertain outcome: the vendor may have billed a result that was not charged, or a charged response could not be read. Check with the vendor, refund a wrong charge, then resolve the orphan.",
   which: "Filter",
   open: "open",
   settled: "resolved",

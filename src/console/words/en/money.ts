@@ -7,7 +7,7 @@ export const money = {
     available: "Available",
     month: "This month",
     notes: {
-      balance: "of the pool",
+      balance: "of the organisation",
       held: "for open orders",
       available: "for new orders"
     }
@@ -48,9 +48,9 @@ export const money = {
     table: "Table",
     totals: "Totals",
     overTime: "Over time",
-    previous: "{{measure}} before",
+    previous: "{{measure}}, previous period",
     change: "Change",
-    changeFrom: "{{change}} from {{previous}} in the period before",
+    changeFrom: "{{change}} from {{previous}} in the previous period",
     unknownChange: "Change unknown",
     others: "Others",
     measure: "Metric",
@@ -125,7 +125,7 @@ export const money = {
     lead: "A charge belongs to the month in which its order was placed. A month is sealed when it is over and has no open orders. A sealed month never changes.",
     month: "Month",
     open: "Open",
-    state: "State",
+    state: "Status",
     unsealed: "Not sealed",
     openMonths: "Open months",
     sealedMonths: "Sealed months",
@@ -150,14 +150,14 @@ export const money = {
       withdrawals: "Withdrawals",
       closing: "Closing balance"
     },
-    charged: { gross: "Gross", returned: "Returned", net: "Net" },
+    charged: { gross: "Gross", returned: "Refunded", net: "Net" },
     movements: "Deposits and adjustments",
     moved: {
       at: "Time",
-      kind: "Kind",
+      kind: "Type",
       reference: "Reference",
       reason: "Reason",
-      author: "Author",
+      author: "Created by",
       amount: "Amount"
     },
     byModel: "Charges by model",

@@ -28,7 +28,7 @@ export const overview = {
   orphansFine: "No open orphans",
   order: "Order",
   budgets: "Budgets near their limit",
-  budgetsFine: "No budget is used to {{percent}} % or more.",
+  budgetsFine: "No budget has reached {{percent}} %.",
   budget: "Budget",
   used: "Used",
   showAll: "Show all"

@@ -2,7 +2,7 @@ export const playground = {
   form: "Request",
   model: "Model",
   noModel: "No matching model",
-  noModels: "Your key has access to no model.",
+  noModels: "Your key has no access to any model.",
   ownedBy: "by {{owner}}",
   modalities: {
     chat: "Text",
@@ -121,7 +121,7 @@ export const playground = {
   addAddress: "URL",
   addFile: "Upload (up to {{most}})",
   tooLarge:
-    "{{size}} is too large: all files of an order can have up to {{most}}. Use a URL for large files.",
+    "{{size}} is too large: the files of an order can have up to {{most}} in total. Use a URL for large files.",
   wrongFile: "This model does not accept {{name}}.",
   notes: "Metadata",
   addNote: "Add metadata",
@@ -154,12 +154,12 @@ export const playground = {
   exposureNote:
     "The gateway does not know the length of the reference video, so the charge may exceed the hold.",
   promise:
-    "A prepaid pool accepts the next order only if balance and credit cover its hold and the upper bound of all open orders.",
+    "The next order is accepted only if balance and credit cover its hold and the upper bound of all open orders.",
   expected: "Expected charge",
   left: {
     pool: "Balance",
-    cap: "Left of the monthly cap",
-    budget: "Left of the tightest budget"
+    cap: "Remaining monthly cap",
+    budget: "Remaining in the tightest budget"
   },
   tooLow: "{{name}}: insufficient",
   roughShort: "Calculated without your files: the hold may be higher.",
@@ -197,7 +197,8 @@ export const playground = {
   textStates: { writing: "Streaming", ended: "Finished", stopped: "Stopped" },
   answer: "Response",
   stop: "Stop",
-  stoppedNote: "You stopped reading. The gateway reads the response to its end and charges it.",
+  stoppedNote:
+    "The display was stopped. The gateway still reads the response to its end and charges for it.",
   reply: "Continue the conversation",
   vectors: "Embeddings",
   vectorText: "Text",

@@ -2,17 +2,17 @@ export const priceLists = {
   lead: "A price list overrides the catalog prices for the organisations assigned to it.",
   name: "Name",
   terms: "Prices",
-  factorOf: "{{factor}} x catalog",
+  factorOf: "{{factor}} × catalog",
   modelsOf_one: "{{count}} model",
   modelsOf_other: "{{count}} models",
   holdsFrom: "Valid from",
   holdsFromHint:
-    "A day in the gateway's time zone. Leave empty to start now. Earlier prices apply until then.",
+    "A day in the gateway's time zone. Leave empty to start now. The current prices apply until then.",
   now: "now",
   version: "Version",
   organizations: "Organisations",
   updated: "Updated",
-  updatedBy: "Author",
+  updatedBy: "Updated by",
   actions: "Actions",
   create: "New price list",
   edit: "Edit",
@@ -33,6 +33,6 @@ export const priceLists = {
   none: "No price",
   watermark: "Watermark",
   watermarkHint: "Applies if neither the order nor the organisation sets it.",
-  watermarks: { default: "Default of the gateway", on: "On", off: "Off" },
+  watermarks: { default: "Gateway default", on: "On", off: "Off" },
   warnings: "Saved, with warnings"
 } as const

@@ -1,7 +1,7 @@
 export const shell = {
   title: "media-gateway",
   menu: "Menu",
-  skip: "Go to the content",
+  skip: "Skip to content",
   language: "Language",
   appearance: "Appearance",
   light: "Light",

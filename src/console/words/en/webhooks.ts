@@ -14,8 +14,8 @@ export const webhooks = {
   created: "Created",
   create: "New endpoint",
   createNow: "Create",
-  change: "Change",
-  changed: "The endpoint was changed.",
+  change: "Edit",
+  changed: "The endpoint was saved.",
   saveNow: "Save",
   nameNeeded: "Enter a name.",
   urlNeeded: "The URL must begin with https://",
@@ -71,9 +71,9 @@ export const webhooks = {
     balanceLow: "The balance fell below the low-balance alert.",
     capReached: "A monthly cap rejected an order for the first time this month.",
     budgetThreshold: "A budget reached a threshold.",
-    channelDown: "A channel went into cooldown because its vendor fails.",
+    channelDown: "A channel went into cooldown because its vendor is failing.",
     channelUp: "A channel serves again.",
-    orphanCreated: "A vendor may have made a paid result that no order has.",
+    orphanCreated: "A vendor may have billed a result that belongs to no order.",
     ledgerViolation: "The audit found a broken invariant of an organisation's ledger."
   }
 } as const

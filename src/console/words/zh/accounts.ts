@@ -45,8 +45,7 @@ export const accounts: Translated<typeof english> = {
   exposure: "最大敞口",
   credit: "信用额度",
   setCredit: "设置信用额度",
-  creditHint:
-    "预付资金池足以支付所有预扣。信用额度是未结束且费用未知的订单合计可使余额低于零的最大金额，默认为 0。",
+  creditHint: "未结束且费用未知的订单合计可使余额低于零的最大金额。默认为 0。",
   creditSet: "信用额度已设置。",
   watermark: "水印",
   setWatermark: "设置水印",

@@ -29,7 +29,7 @@ export const books: Translated<typeof english> = {
     note: "收费计在下单时间，与月结单一致；预扣计在实际预扣的时间。",
     partNote: "在此之前下单、其后结束的订单，其预扣未计入。加载更多日记账可追溯到更早。",
     all: "加载完整日记账",
-    moved: "读取日记账期间资金池有变动：相差 {{rest}}。",
+    moved: "读取日记账期间余额有变动：相差 {{rest}}。",
     again: "重新读取"
   },
   journal: {
@@ -51,13 +51,13 @@ export const books: Translated<typeof english> = {
     noAmount: "请填写大于零的金额，例如 12.5，最多九位小数",
     noAmountOrZero: "请填写金额，例如 12.5，最多九位小数",
     needed: "此项必填。",
-    before: "此参考号此前已入账。资金池余额为 {{balance}} {{currency}}。"
+    before: "此参考号此前已入账。余额为 {{balance}} {{currency}}。"
   },
   deposit: {
     title: "充值",
     open: "充值",
     go: "确认充值",
-    done: "充值已入账。资金池余额为 {{balance}} {{currency}}。",
+    done: "充值已入账。余额为 {{balance}} {{currency}}。",
     sum_one: "共 {{count}} 笔充值：",
     sum_other: "共 {{count}} 笔充值："
   },
@@ -68,15 +68,15 @@ export const books: Translated<typeof english> = {
     go: "确认调整",
     kind: "类型",
     notes: {
-      credit: "向资金池赠送金额。",
-      withdrawal: "从资金池提取金额，不超过可用余额。",
+      credit: "增加余额。",
+      withdrawal: "减少余额，不超过可用金额。",
       correction: "退回一笔收费的全部或部分。"
     },
     usage: "用量记录",
     reason: "原因",
     reasonNote: "会显示在日记账和收据上。",
     never: "已入账的内容不会被修改：调整是一笔独立的分录。",
-    done: "调整已入账。资金池余额为 {{balance}} {{currency}}。",
+    done: "调整已入账。余额为 {{balance}} {{currency}}。",
     sum: "{{kind}}：{{count}} 笔，{{amount}}"
   },
   budgets: {
@@ -88,9 +88,9 @@ export const books: Translated<typeof english> = {
     removeText: "新订单不再受此限制。其他预算的已用金额不变。",
     scope: "范围",
     scopes: {
-      organization: "整个组织",
-      member: "一个成员",
-      key: "一个密钥",
+      organization: "组织",
+      member: "成员",
+      key: "密钥",
       cap: "成员的每月上限"
     },
     noSubject: "没有符合的名称。",

@@ -49,7 +49,7 @@ export const health: Translated<typeof english> = {
   verifyThere: "立即核对",
   noValue: "–",
   units: { seconds: "{{value}} 秒" },
-  metricsLead: "所有网关的订单，取自已存储的汇总。订单计入下单时间。",
+  metricsLead: "所有网关的订单，按下单时间统计。",
   metrics: {
     openTasks: "未结束的任务",
     lateHolds: "超过截止时间的预扣"

@@ -10,7 +10,7 @@ export const money: Translated<typeof english> = {
     available: "可用",
     month: "本月",
     notes: {
-      balance: "资金池现有金额",
+      balance: "组织的现有金额",
       held: "为进行中的订单预留",
       available: "还可用于下单"
     }

@@ -154,8 +154,7 @@ export const playground: Translated<typeof english> = {
   hold: "预扣",
   exposure: "最高",
   exposureNote: "供应商收到参考视频之前无法得知其长度，因此实际费用可能高于预扣。",
-  promise:
-    "仅当余额与信用额度足以支付所有未结束订单的最高费用以及新订单的预扣时，预付资金池才会接受新订单。",
+  promise: "仅当余额与信用额度足以支付所有未结束订单的最高费用以及新订单的预扣时，才会接受新订单。",
   expected: "预计费用",
   left: { pool: "余额", cap: "本月上限剩余", budget: "最紧预算剩余" },
   tooLow: "{{name}}不足",
@@ -193,7 +192,7 @@ export const playground: Translated<typeof english> = {
   textStates: { writing: "正在输出", ended: "回答", stopped: "已停止" },
   answer: "回答内容",
   stop: "停止",
-  stoppedNote: "您已停止阅读；网关仍会读完整个回答并计费。",
+  stoppedNote: "已停止显示；网关仍会读完整个回答并计费。",
   reply: "继续对话",
   vectors: "向量",
   vectorText: "文本",

@@ -70,7 +70,7 @@ export const webhooks: Translated<typeof english> = {
     videoFailed: "视频生成失败，预扣已释放。",
     imageCompleted: "以任务方式下单的图片生成完成。",
     imageFailed: "图片任务失败，预扣已释放。",
-    balanceLow: "资金池低于提醒阈值。",
+    balanceLow: "余额低于提醒阈值。",
     capReached: "成员的月度上限本月首次拒绝了订单。",
     budgetThreshold: "预算达到某个阈值。",
     channelDown: "供应商故障，渠道进入冷却。",
