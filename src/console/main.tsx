@@ -29,8 +29,12 @@ const queries = new QueryClient({
       staleTime: 5_000,
       // Refused requests are not retried, since they would be refused again. The typed client
       // already retries other failures.
-      retry: (times, error) => times < 1 && failureOf(error).code === "unreachable"
-    }
+      retry: (times, error) => times < 1 && failureOf(error).code === "unreachable",
+      // Whatever was loaded before the browser was offline may be out of date.
+      refetchOnReconnect: "always"
+    },
+    // An action is refused while the browser is offline. It does not wait until nobody expects it.
+    mutations: { networkMode: "always" }
   }
 })
 

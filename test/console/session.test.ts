@@ -1,7 +1,7 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { Gateway, layerTestGateway } from "../support/gateway.ts"
-import { Browser, inBrowser, steps } from "./support/browser.ts"
+import { asOwner, Browser, inBrowser, steps } from "./support/browser.ts"
 
 inBrowser("a session of the console", layerTestGateway("embedded"), (it) => {
   it.effect("begins with a key, is kept for the tab, and ends with it", () =>
@@ -88,6 +88,66 @@ inBrowser("a session of the console", layerTestGateway("embedded"), (it) => {
         await page.getByLabel("API key or operator token").fill("mg_nobody")
         await page.getByRole("button", { name: "Sign in" }).click()
         await page.getByText("key or token is not valid").waitFor()
+      })
+    })
+  )
+
+  it.effect("says that the browser is offline, sends no action, and loads its lists again", () =>
+    Effect.gen(function* () {
+      const gateway = yield* Gateway
+      const browser = yield* Browser
+      const page = yield* browser.open("/operators", { session: asOwner })
+      const name = page.getByRole("dialog").getByLabel("Name")
+      const notice = page.getByRole("status").filter({ hasText: "You are offline" })
+      const cell = (text: string) =>
+        page.getByRole("cell", { name: text, exact: true, includeHidden: true })
+      yield* steps(async () => {
+        await page.getByRole("button", { name: "New operator" }).click()
+        await name.fill("Never sent")
+        await page.context().setOffline(true)
+        await notice.waitFor()
+        await name.press("Enter")
+        await page.getByText("You are offline. Try again when the connection is back.").waitFor()
+      })
+      yield* gateway.admin("/operators", { json: { name: "Made meanwhile", role: "viewer" } })
+      yield* steps(async () => {
+        await page.context().setOffline(false)
+        await notice.waitFor({ state: "detached" })
+        await cell("Made meanwhile").waitFor()
+        assert.strictEqual(await cell("Never sent").count(), 0)
+      })
+    })
+  )
+
+  it.effect("says so where the code of a page is not loaded offline, and loads it afterwards", () =>
+    Effect.gen(function* () {
+      const browser = yield* Browser
+      const page = yield* browser.open("/customers", { session: asOwner })
+      yield* steps(async () => {
+        await page.getByRole("button", { name: "New customer" }).waitFor()
+        await page.context().setOffline(true)
+        await page.getByRole("link", { name: "Health" }).click()
+        await page.getByText("You are offline. Try again when the connection is back.").waitFor()
+        await page.context().setOffline(false)
+        await page.getByRole("heading", { name: "Readiness" }).waitFor()
+      })
+    })
+  )
+
+  it.effect("says that the gateway does not answer, and asks it again", () =>
+    Effect.gen(function* () {
+      const browser = yield* Browser
+      const page = yield* browser.open("/operators", { session: asOwner })
+      yield* steps(async () => {
+        await page.getByText("Each operator has a token").waitFor()
+        await page.route("**/admin/v1/organizations?*", (route) => route.abort("connectionrefused"))
+        await page.getByRole("link", { name: "Customers" }).click()
+        const failure = page.getByRole("alert").filter({ hasText: "The gateway does not answer" })
+        await failure.waitFor()
+        await page.unroute("**/admin/v1/organizations?*")
+        await failure.getByRole("button", { name: "Try again" }).click()
+        await failure.waitFor({ state: "detached" })
+        await page.getByRole("table", { name: "Customers" }).waitFor()
       })
     })
   )

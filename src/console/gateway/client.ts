@@ -2,6 +2,7 @@
 import { Cause, Effect, Exit, Layer, ManagedRuntime } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { layer, MediaGateway } from "../../client/typedClient.ts"
+import { requireNetwork } from "./network.ts"
 import type { Session } from "./session.ts"
 
 type Gateway = MediaGateway["Service"]
@@ -23,6 +24,7 @@ export const connect = ({ apiKey, operator }: Session): Connection => {
   )
   return {
     send: async (call, signal) => {
+      requireNetwork()
       const exit = await runtime.runPromiseExit(
         Effect.flatMap(MediaGateway, call),
         signal === undefined ? undefined : { signal }

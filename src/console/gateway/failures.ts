@@ -4,11 +4,11 @@ import * as Errors from "../../domain/Errors.ts"
 
 export interface Failure {
   /**
-   * An error code of the API, `unreachable` where no response came, or `unreadable` where the
-   * response has no known form.
+   * An error code of the API, `offline` where the browser has no network, `unreachable` where no
+   * response came, or `unreadable` where the response has no known form.
    */
-  readonly code: Errors.ErrorCode | "unreachable" | "unreadable"
-  /** The gateway's own message. */
+  readonly code: Errors.ErrorCode | "offline" | "unreachable" | "unreadable"
+  /** The gateway's own message; empty where it was not asked. */
   readonly message: string
   readonly param: string | null
   /** The additional fields of this error code. */
@@ -25,7 +25,7 @@ const isApiError = Schema.is(ApiError)
 
 /** Whether this is a browser's error for a request without a response. */
 const isNetworkError = (error: unknown): boolean =>
-  error instanceof TypeError && /fetch|network|load failed/i.test(error.message)
+  error instanceof TypeError && /fetch|network|load failed|import/i.test(error.message)
 
 export const failureOf = (error: unknown): Failure => {
   if (isApiError(error) && isCode(error._tag)) {
@@ -33,6 +33,8 @@ export const failureOf = (error: unknown): Failure => {
     return { code, message, param, details }
   }
   const message = error instanceof Error ? error.message : String(error)
+  if (Predicate.isTagged(error, "Offline"))
+    return { code: "offline", message, param: null, details: {} }
   // A network failure, or a response from a proxy in between.
   const isUnreachable = Predicate.isTagged(error, "HttpClientError") || isNetworkError(error)
   return { code: isUnreachable ? "unreachable" : "unreadable", message, param: null, details: {} }

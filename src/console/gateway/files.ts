@@ -3,6 +3,7 @@
  * shown or saved from memory.
  */
 import { errorTable } from "../../domain/Errors.ts"
+import { requireNetwork } from "./network.ts"
 import type { Session } from "./session.ts"
 
 const bearerOf = ({ apiKey, operator }: Session, path: string): string =>
@@ -39,6 +40,7 @@ export const request = async (
   path: string,
   init: RequestInit = {}
 ): Promise<Response> => {
+  requireNetwork()
   const response = await fetch(path, {
     ...init,
     headers: {

@@ -103,7 +103,9 @@ export const useApiQuery = <A, E>(
     queryKey: key,
     queryFn: ({ signal }) => connection.send(call, signal),
     enabled: options.isEnabled ?? true,
-    ...(options.isImmutable === true ? { staleTime: Number.POSITIVE_INFINITY } : {}),
+    ...(options.isImmutable === true
+      ? { staleTime: Number.POSITIVE_INFINITY, refetchOnReconnect: false }
+      : {}),
     ...(intervalMillis === undefined
       ? {}
       : {

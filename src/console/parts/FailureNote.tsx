@@ -53,9 +53,11 @@ export const FailureNote = ({ error, onRetry, children }: Props) => {
   return (
     <Alert color="red" role="alert" title={t(`titles.${failure.code}`)}>
       <Stack gap="xs" align="flex-start">
-        <Text size="sm" className="said">
-          {failure.message}
-        </Text>
+        {failure.message === "" ? null : (
+          <Text size="sm" className="said">
+            {failure.message}
+          </Text>
+        )}
         {facts.map((fact) => (
           <Text key={fact} size="sm">
             {fact}

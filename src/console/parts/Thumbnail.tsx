@@ -46,6 +46,7 @@ const useThumbnail = (props: Props, isVisible: boolean): string | null => {
     enabled:
       isVisible && session.apiKey !== null && state === "succeeded" && hasFile && kind !== "text",
     staleTime: Number.POSITIVE_INFINITY,
+    refetchOnReconnect: false,
     gcTime: KEPT_MILLIS
   })
   const [address, setAddress] = useState<string | null>(null)

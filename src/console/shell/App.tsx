@@ -5,6 +5,7 @@ import { useEffect, useRef } from "react"
 import { useTranslation } from "react-i18next"
 import { Link, Redirect, Route, Switch, useLocation, useSearch } from "wouter"
 import { useSession } from "../gateway/hooks.tsx"
+import { useIsOnline } from "../gateway/network.ts"
 import { isSignedIn } from "../gateway/session.ts"
 import { isAt } from "../parts/isAt.ts"
 import { Choices } from "./Choices.tsx"
@@ -68,6 +69,7 @@ const Pages = () => {
 export const App = () => {
   const { t } = useTranslation()
   const { session, hasEnded } = useSession()
+  const isOnline = useIsOnline()
   const [location] = useLocation()
   const [isOpen, { toggle, close }] = useDisclosure(false)
   const main = usePageFocus()
@@ -119,6 +121,19 @@ export const App = () => {
         </AppShell.Header>
         <AppShell.Navbar p="xs">{hasSession ? <Menu onPick={close} /> : null}</AppShell.Navbar>
         <AppShell.Main id="content" ref={main} tabIndex={-1} style={{ outline: "none" }}>
+          {isOnline ? null : (
+            <Alert
+              variant="filled"
+              color="red.9"
+              role="status"
+              mb="md"
+              pos="sticky"
+              top="calc(var(--app-shell-header-height) + 8px)"
+              style={{ zIndex: "var(--mantine-z-index-app)" }}
+            >
+              {t("offline")}
+            </Alert>
+          )}
           {hasSession && hasEnded ? (
             <Alert color="orange" role="status" mb="md">
               {t("signIn.ended")}

@@ -46,14 +46,16 @@ export class Browser extends Context.Service<
   }
 >()("test/Browser") {}
 
+/** A refusal of the gateway or a lost network is told by the browser too, and by the page as it should. */
+const LOAD_FAILURE = /^(?:Failed to load resource|TypeError: Failed to fetch dynamically)/
+
 /** What the page did that it must not: errors, refusals of its policy, and requests elsewhere. */
 const watch = (page: Page, url: string): ReadonlyArray<string> => {
   const seen: Array<string> = []
   page.on("pageerror", (error) => seen.push(`error: ${error.message}`))
   page.on("console", (message) => {
     const text = message.text()
-    // A refusal of the gateway is told by the browser too, and by the page as it should.
-    if (message.type() === "error" && !text.startsWith("Failed to load resource")) seen.push(text)
+    if (message.type() === "error" && !LOAD_FAILURE.test(text)) seen.push(text)
   })
   page.on("request", (request) => {
     const address = request.url()

@@ -29,7 +29,8 @@ export const failures = {
     rate_limited: "Too many requests.",
     overloaded: "The gateway is overloaded. Nothing was ordered.",
     internal_error: "Internal error.",
-    unreachable: "The gateway is unreachable.",
+    offline: "You are offline. Try again when the connection is back.",
+    unreachable: "The gateway does not answer.",
     unreadable: "The response could not be read."
   },
   use: "Use {{value}}",

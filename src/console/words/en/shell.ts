@@ -42,6 +42,7 @@ export const shell = {
     operators: "Operators",
     health: "Health"
   },
+  offline: "You are offline. What is shown may be out of date.",
   notFound: "Page not found",
   home: "Go to the start page",
   loading: "Loading …",

@@ -31,7 +31,8 @@ export const failures: Translated<typeof english> = {
     rate_limited: "请求过于频繁。",
     overloaded: "网关繁忙，未下任何订单。",
     internal_error: "网关出错。",
-    unreachable: "无法连接网关。",
+    offline: "您处于离线状态，请在网络恢复后重试。",
+    unreachable: "网关没有响应。",
     unreadable: "无法读取返回的内容。"
   },
   use: "改用 {{value}}",

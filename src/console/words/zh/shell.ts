@@ -45,6 +45,7 @@ export const shell: Translated<typeof english> = {
     operators: "运营人员",
     health: "健康"
   },
+  offline: "您处于离线状态，显示的内容可能不是最新的。",
   notFound: "没有这个页面。",
   home: "回到首页",
   loading: "加载中……",
