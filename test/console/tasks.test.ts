@@ -132,7 +132,7 @@ inBrowser(
               await press(page, "Next")
               await page.getByLabel("Per image").fill("0.3")
               await press(page, "Next")
-              await press(page, "Publish")
+              await press(page, "Apply")
               await follow(page, "Try it")
               await page.getByLabel("Prompt").fill("a lighthouse")
               await press(page, "Generate images")

@@ -240,15 +240,15 @@ export const ChannelDetails = ({ channel }: { readonly channel: ChannelView }) =
       <ChannelStateText channel={channel} />
       <Rests channel={channel} />
       <Figures channel={channel} />
+      <Part title={t("keys")}>
+        <Keys channel={channel} />
+      </Part>
+      <Part title={t("models")}>
+        <Text size="sm">
+          {models.length === 0 ? "–" : models.map(({ model }) => model).join(", ")}
+        </Text>
+      </Part>
       <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg">
-        <Part title={t("keys")}>
-          <Keys channel={channel} />
-        </Part>
-        <Part title={t("models")}>
-          <Text size="sm">
-            {models.length === 0 ? "–" : models.map(({ model }) => model).join(", ")}
-          </Text>
-        </Part>
         <Part title={`${t("failures")} · ${t("lastHour")}`}>
           <RowTable
             label={t("failures")}

@@ -144,7 +144,7 @@ export const accounts = {
     overview: "Overview",
     members: "Members",
     keys: "Keys",
-    money: "Money",
+    money: "Billing",
     budgets: "Budgets",
     statements: "Statements",
     webhooks: "Webhooks",

@@ -8,7 +8,7 @@ export const books = {
     spend: "Spend",
     charges: "Charges",
     transfers: "Deposits and adjustments",
-    money: "Money"
+    money: "Billing"
   },
   pool: { balance: "Balance", held: "Held", available: "Available" },
   low: {

@@ -111,7 +111,8 @@ export const channels = {
   enableOf: "Enable {{id}}",
   rotate: "Rotate",
   rotateOf: "Rotate key {{name}}",
-  rotateHint: "Replaces the stored key. New orders use it within a second.",
+  rotateHint:
+    "Replaces the stored key. Enable the channel afterwards to end a cooldown of the key.",
   rotated: "Key {{name}} was rotated.",
   add: "Add channel",
   none: "No channels yet"

@@ -1,6 +1,6 @@
 export const wizard = {
   title: "Add a channel",
-  lead: "Nothing changes until you publish.",
+  lead: "Nothing changes until you apply the changes.",
   steps: {
     vendor: "Vendor",
     account: "Connection",
@@ -47,9 +47,9 @@ export const wizard = {
     prices: "Prices of {{models}}: cannot be ordered.",
     cost: "Vendor cost: margins stay unknown. Add it to the mounts in the catalog."
   },
-  publish: "Publish",
-  newer: "The catalog has changed in the meantime. Review again, then publish.",
-  done: "Published as version {{version}} of the catalog.",
+  apply: "Apply",
+  newer: "The catalog has changed in the meantime. Review again, then apply the changes.",
+  done: "Applied as version {{version}} of the catalog.",
   tryIt: "Try it",
   open: "Open channel"
 } as const

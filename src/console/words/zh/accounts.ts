@@ -144,7 +144,7 @@ export const accounts: Translated<typeof english> = {
     overview: "概览",
     members: "成员",
     keys: "密钥",
-    money: "资金",
+    money: "账单",
     budgets: "预算",
     statements: "月结单",
     webhooks: "Webhook",

@@ -11,7 +11,7 @@ export const books: Translated<typeof english> = {
     spend: "支出",
     charges: "收费记录",
     transfers: "充值与调整",
-    money: "资金"
+    money: "账单"
   },
   pool: { balance: "余额", held: "预扣", available: "可用" },
   low: {

@@ -3,7 +3,7 @@ import type { Translated } from "../Translated.ts"
 
 export const wizard: Translated<typeof english> = {
   title: "添加渠道",
-  lead: "发布之前不会有任何改变。",
+  lead: "应用之前不会有任何改变。",
   steps: { vendor: "供应商", account: "连接", models: "模型", prices: "价格", review: "检查" },
   next: "下一步",
   back: "上一步",
@@ -44,9 +44,9 @@ export const wizard: Translated<typeof english> = {
     prices: "{{models}} 的价格：无法下单。",
     cost: "供应商成本：毛利未知。可在目录的挂载中填写。"
   },
-  publish: "发布",
-  newer: "目录在此期间已有改动。请再次检查后发布。",
-  done: "已发布为目录的版本 {{version}}。",
+  apply: "应用",
+  newer: "目录在此期间已有改动。请再次检查后应用。",
+  done: "已应用为目录的版本 {{version}}。",
   tryIt: "试用",
   open: "打开渠道"
 }

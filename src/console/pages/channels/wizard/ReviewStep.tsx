@@ -1,4 +1,4 @@
-/** The last step: what is added, what is missing, and the publication. */
+/** The last step: what is added, what is missing, and its application to the catalog. */
 import { Alert, Button, Group, List, Stack, Text, Title } from "@mantine/core"
 import { useState } from "react"
 import { useTranslation } from "react-i18next"
@@ -16,7 +16,7 @@ interface Props {
   readonly newVendor: NewVendor
   /** Called when another operator has changed the catalog first. */
   readonly onConflict: () => void
-  readonly onPublish: (version: number) => void
+  readonly onApply: (version: number) => void
   readonly onBack: () => void
 }
 
@@ -41,12 +41,12 @@ const Gaps = ({ base: { document }, newVendor }: Pick<Props, "base" | "newVendor
   )
 }
 
-export const ReviewStep = ({ base, newVendor, onConflict, onPublish, onBack }: Props) => {
+export const ReviewStep = ({ base, newVendor, onConflict, onApply, onBack }: Props) => {
   const { t } = useTranslation("wizard")
   const { session } = useSession()
   const [revision] = useState(nextRevision)
   const document = withVendor(base.document, newVendor)
-  const publish = useApiMutation(
+  const apply = useApiMutation(
     () => () => applyCatalog(session, document, base.version),
     [["catalog"], ["channels"]]
   )
@@ -68,29 +68,29 @@ export const ReviewStep = ({ base, newVendor, onConflict, onPublish, onBack }: P
       </List>
       <Gaps base={base} newVendor={newVendor} />
       <Verdict document={document} revision={revision} />
-      {publish.isError && newerVersionsOf(publish.error) === undefined ? (
-        <FailureNote error={publish.error} />
+      {apply.isError && newerVersionsOf(apply.error) === undefined ? (
+        <FailureNote error={apply.error} />
       ) : null}
       <StepButtons onBack={onBack}>
         <Button
-          loading={publish.isPending}
+          loading={apply.isPending}
           onClick={() =>
-            publish.mutate(undefined, {
-              onSuccess: ({ version }) => onPublish(version),
+            apply.mutate(undefined, {
+              onSuccess: ({ version }) => onApply(version),
               onError: (error) => {
                 if (newerVersionsOf(error) !== undefined) onConflict()
               }
             })
           }
         >
-          {t("publish")}
+          {t("apply")}
         </Button>
       </StepButtons>
     </Stack>
   )
 }
 
-export const Published = ({
+export const Applied = ({
   version,
   newVendor: { id, models }
 }: {

@@ -1,4 +1,4 @@
-/** The wizard that adds a vendor: its channel, models and prices, published in one step. */
+/** The wizard that adds a vendor: its channel, models and prices, applied in one step. */
 import { Alert, Anchor, Group, Stack, Text, Title } from "@mantine/core"
 import { useEffect, useRef, useState } from "react"
 import { useTranslation } from "react-i18next"
@@ -12,7 +12,7 @@ import { AccountStep } from "./AccountStep.tsx"
 import { ModelStep } from "./ModelStep.tsx"
 import { type NewVendor, newVendorOf } from "./newVendor.ts"
 import { PriceStep } from "./PriceStep.tsx"
-import { Published, ReviewStep } from "./ReviewStep.tsx"
+import { Applied, ReviewStep } from "./ReviewStep.tsx"
 import { VendorStep } from "./VendorStep.tsx"
 
 const steps = ["vendor", "account", "models", "prices", "review"] as const
@@ -46,7 +46,7 @@ const Steps = ({
   const { t } = useTranslation("wizard")
   const [step, setStep] = useState<Step>("vendor")
   const [newVendor, setNewVendor] = useState<NewVendor | null>(null)
-  const [publishedVersion, setPublishedVersion] = useState<number | null>(null)
+  const [appliedVersion, setAppliedVersion] = useState<number | null>(null)
   const [isOutdated, setOutdated] = useState(false)
   const heading = useRef<HTMLHeadingElement>(null)
   const shownStep = useRef<Step>(step)
@@ -87,14 +87,14 @@ const Steps = ({
               setOutdated(true)
               onRefresh()
             }}
-            onPublish={setPublishedVersion}
+            onApply={setAppliedVersion}
             onBack={go("prices")}
           />
         )
     }
   }
-  if (newVendor !== null && publishedVersion !== null) {
-    return <Published version={publishedVersion} newVendor={newVendor} />
+  if (newVendor !== null && appliedVersion !== null) {
+    return <Applied version={appliedVersion} newVendor={newVendor} />
   }
   return (
     <Stack>
