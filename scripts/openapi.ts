@@ -2,9 +2,9 @@
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { OpenApi } from "effect/http-api"
-import { GatewayApi } from "../src/contract/GatewayApi.ts"
+import { ReferenceApi } from "../src/contract/ReferenceApi.ts"
 
 writeFileSync(
   join(import.meta.dirname, "..", "test", "http", "openapi.json"),
-  `${JSON.stringify(OpenApi.fromApi(GatewayApi), null, 2)}\n`
+  `${JSON.stringify(OpenApi.fromApi(ReferenceApi), null, 2)}\n`
 )

@@ -4,7 +4,7 @@ import { Layer } from "effect"
 import { HttpRouter } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { layerChannelHealth } from "./channels/ChannelHealth.ts"
-import { GatewayApi } from "./contract/GatewayApi.ts"
+import { ReferenceApi } from "./contract/ReferenceApi.ts"
 import { layerCrypto } from "./crypto.ts"
 import * as accounts from "./features/accounts/layer.ts"
 import * as archive from "./features/archive/layer.ts"
@@ -81,7 +81,7 @@ export const layerUseCases = Layer.mergeAll(layerOrders, layerTaskSettlement, la
   Layer.provideMerge(layerShutdown)
 )
 
-const layerApi = HttpApiBuilder.layer(GatewayApi, { openapiPath: "/openapi.json" }).pipe(
+const layerApi = HttpApiBuilder.layer(ReferenceApi, { openapiPath: "/openapi.json" }).pipe(
   Layer.provide([
     layerOrderHandlers,
     accounts.layerHandlers,
@@ -98,7 +98,7 @@ const layerApi = HttpApiBuilder.layer(GatewayApi, { openapiPath: "/openapi.json"
   ])
 )
 
-const layerRouteTable = Routes.layer(GatewayApi.groups)
+const layerRouteTable = Routes.layer(ReferenceApi.groups)
 
 /**
  * Every route of the gateway, without a server to serve them. A measurement may pass other
@@ -107,7 +107,7 @@ const layerRouteTable = Routes.layer(GatewayApi.groups)
 export const layerRoutes = (secrets: Secrets, middlewares = layerMiddlewares) =>
   Layer.mergeAll(
     layerApi.pipe(Layer.provide(middlewares)),
-    layerDocsPage(GatewayApi),
+    layerDocsPage(ReferenceApi),
     layerSurroundings
   ).pipe(
     Layer.provide(layerAdminAuthorization(secrets.adminToken)),

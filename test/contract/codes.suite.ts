@@ -97,7 +97,16 @@ const checkAnswer = (row: Row, answer: HttpAnswer, facts: Facts) => {
   const [itsStatus, type] = contract[row.code]
   assert.deepStrictEqual(
     answer.body,
-    { error: { message, type, param, code: row.code, ...more } },
+    {
+      error: {
+        message,
+        type,
+        param,
+        code: row.code,
+        doc_url: `/docs#description/${row.code}`,
+        ...more
+      }
+    },
     answer.text
   )
   assert.strictEqual(answer.status, status ?? itsStatus, answer.text)

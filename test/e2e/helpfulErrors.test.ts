@@ -31,9 +31,12 @@ const offered = ["480p", "720p", "1080p", "4K"]
 
 const Failed = Schema.Struct({ error: Schema.Record(Schema.String, Schema.Unknown) })
 
-/** Everything but the message. */
+/** Everything but the message and its entry in the reference. */
 const factsOf = (answer: HttpAnswer) =>
-  Effect.map(bodyAs(Failed, answer), ({ error: { message: _, ...facts } }) => facts)
+  Effect.map(
+    bodyAs(Failed, answer),
+    ({ error: { message: _message, doc_url: _docUrl, ...facts } }) => facts
+  )
 
 layer(layerTestGateway("embedded", undefined, { catalogFor }), {
   excludeTestServices: true,

@@ -4,7 +4,7 @@ import { Effect, Schema } from "effect"
 import { OpenApi } from "effect/http-api"
 import { TestClock } from "effect/testing"
 import { type Customer, layerGatewayTesting, TestingGateway } from "media-gateway/testing"
-import { GatewayApi } from "../../src/contract/GatewayApi.ts"
+import { ReferenceApi } from "../../src/contract/ReferenceApi.ts"
 import { demoCatalog } from "../../src/demoCatalog.ts"
 import { type DeclaredRoute, declaredRoutes, examplesOf } from "../support/routes.ts"
 
@@ -20,7 +20,7 @@ const catalog = (() => {
   }
 })()
 
-const contract = OpenApi.fromApi(GatewayApi)
+const contract = OpenApi.fromApi(ReferenceApi)
 
 const customerRoutes = declaredRoutes.filter(({ path }) => path.startsWith("/v1/"))
 

@@ -1,15 +1,38 @@
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import { Schema } from "effect"
+import { Context, Effect, Result, Schema } from "effect"
 import { HttpApi, OpenApi } from "effect/http-api"
-import { GatewayApi } from "../../src/contract/GatewayApi.ts"
+import { ReferenceApi } from "../../src/contract/ReferenceApi.ts"
+import { sectionFields } from "../../src/contract/reference/sections.ts"
 import { errorTable } from "../../src/domain/Errors.ts"
-import { ImageBody } from "../../src/domain/image/ImageRequest.ts"
-import { VideoBody } from "../../src/domain/video/VideoBody.ts"
-import { imageExamples, videoExamples } from "../../src/http/api/document.ts"
+import { imageProtocols } from "../../src/domain/image/ImageProtocol.ts"
+import { videoProtocols } from "../../src/domain/video/VideoProtocol.ts"
 
-const document = OpenApi.fromApi(GatewayApi)
+const document = OpenApi.fromApi(ReferenceApi)
+const parts = sectionFields["x-tagGroups"]
+
+const isCodec = (schema: Schema.Top): schema is Schema.Codec<unknown> => Schema.isSchema(schema)
+const decode = (schema: Schema.Codec<unknown>) =>
+  Schema.decodeUnknownResult(Schema.toCodecJson(schema))
+
+const decodeBodies = Schema.decodeUnknownSync(
+  Schema.Struct({
+    requestBody: Schema.optionalKey(
+      Schema.Struct({
+        content: Schema.Record(
+          Schema.String,
+          Schema.Struct({
+            examples: Schema.Record(
+              Schema.String,
+              Schema.Struct({ summary: Schema.String, value: Schema.Unknown })
+            ).pipe(Schema.withDecodingDefaultKey(Effect.succeed({})))
+          })
+        )
+      })
+    )
+  })
+)
 
 type Json = Readonly<Record<string, unknown>>
 const isRecord = (value: unknown): value is Json =>
@@ -103,28 +126,83 @@ describe("the OpenAPI document", () => {
     )
   })
 
-  it("gives an example per protocol, each of which is a valid body", () => {
-    assert.includeMembers(Object.keys(videoExamples), [
-      "vp_a",
-      "vp_b",
-      "vp_c",
-      "vp_d",
-      "vp_e",
-      "vp_f"
-    ])
-    assert.includeMembers(Object.keys(imageExamples), ["ip_a", "ip_b", "ip_c"])
-    for (const { value } of Object.values(videoExamples)) {
-      Schema.decodeUnknownSync(VideoBody)(value)
+  it("has every operation in a section, and every section in one part", () => {
+    const used = new Set(operations.flatMap(({ operation }) => operation.tags))
+    const inParts = parts.flatMap(({ tags }) => tags)
+    assert.deepEqual(
+      document.tags.map(({ name }) => name),
+      inParts
+    )
+    assert.deepEqual(
+      [...used].toSorted(),
+      [...new Set(inParts)].toSorted(),
+      "sections of operations"
+    )
+    assert.strictEqual(inParts.length, used.size)
+    assert.deepEqual(
+      document.tags.filter(({ description = "" }) => !description.endsWith(".")),
+      []
+    )
+  })
+
+  it("has operators' operations in the operators' part alone", () => {
+    const partOf = ({ tags }: Json) =>
+      parts.find((part) => part.tags.some((tag) => Array.isArray(tags) && tags.includes(tag)))?.name
+    for (const { name, operation } of operations) {
+      const [, path = ""] = name.split(" ")
+      const expected = path.startsWith("/v1/")
+        ? "For developers"
+        : path.startsWith("/admin/v1/")
+          ? "For operators"
+          : "Operations"
+      assert.strictEqual(partOf(operation), expected, name)
     }
-    for (const { value } of Object.values(imageExamples)) {
-      Schema.decodeUnknownSync(ImageBody)(value)
-    }
-    const text = JSON.stringify(document.paths["/v1/videos/generations"])
-    assert.isTrue(text.includes(JSON.stringify(videoExamples.vp_a)))
+  })
+
+  it("gives an example of every JSON body, each of which is a valid body", () => {
+    const operationsById = new Map(
+      operations.map(({ operation }) => [String(operation.operationId), operation])
+    )
+    const lacking: Array<string> = []
+    HttpApi.reflect(ReferenceApi, {
+      onGroup: () => undefined,
+      onEndpoint: ({ group, endpoint, mergedAnnotations }) => {
+        const id = `${group.identifier}.${endpoint.identifier}`
+        const { requestBody } = decodeBodies(operationsById.get(id))
+        const json = requestBody?.content["application/json"]
+        if (json === undefined) return
+        const examples = Object.values(json.examples)
+        if (examples.length === 0) lacking.push(id)
+        const schemas = [...endpoint.payload.values()].flatMap((payload) => payload.schemas)
+        const parseOptions = Context.getOrUndefined(mergedAnnotations, HttpApi.PayloadParseOptions)
+        const decodes = examples.map(({ value }) =>
+          schemas
+            .filter(isCodec)
+            .some((schema) => Result.isSuccess(decode(schema)(value, parseOptions)))
+        )
+        assert.notInclude(decodes, false, id)
+      }
+    })
+    assert.deepEqual(lacking, [])
+  })
+
+  it("gives an example per protocol", () => {
+    const create = operations.find(({ operation }) => operation.operationId === "videos.create")
+    const generate = operations.find(({ operation }) => operation.operationId === "images.generate")
+    const namesOf = (operation: unknown) =>
+      Object.keys(decodeBodies(operation).requestBody?.content["application/json"]?.examples ?? {})
+    assert.includeMembers(namesOf(create?.operation), Object.keys(videoProtocols))
+    assert.includeMembers(namesOf(generate?.operation), Object.keys(imageProtocols))
+  })
+
+  it("has an entry of every code", () => {
+    const { description = "" } = document.info
+    const headings = [...description.matchAll(/^## (\w+)$/gm)].map(([, code]) => code)
+    assert.deepEqual(headings, Object.keys(errorTable))
   })
 
   it("is of version 3.1", () => {
     assert.strictEqual(document.openapi, "3.1.0")
-    assert.isTrue(HttpApi.isHttpApi(GatewayApi))
+    assert.isTrue(HttpApi.isHttpApi(ReferenceApi))
   })
 })

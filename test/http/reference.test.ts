@@ -2,14 +2,14 @@ import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { OpenApi } from "effect/http-api"
 import { layerGatewayTesting, TestingGateway } from "media-gateway/testing"
-import { GatewayApi } from "../../src/contract/GatewayApi.ts"
+import { ReferenceApi } from "../../src/contract/ReferenceApi.ts"
 
 it.effect("the contract is served to everybody, as it stands in the sources", () =>
   Effect.gen(function* () {
     const gateway = yield* TestingGateway
     const answer = yield* gateway.call("/openapi.json")
     assert.strictEqual(answer.status, 200)
-    assert.deepStrictEqual(answer.body, JSON.parse(JSON.stringify(OpenApi.fromApi(GatewayApi))))
+    assert.deepStrictEqual(answer.body, JSON.parse(JSON.stringify(OpenApi.fromApi(ReferenceApi))))
   }).pipe(Effect.provide(layerGatewayTesting()))
 )
 

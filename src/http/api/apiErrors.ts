@@ -1,7 +1,7 @@
 /**
  * The schemas of errors. On the wire an error has the form
- * `{"error":{"message","type","param","code",...}}`; in a program it is an instance of the error
- * class of that code. The server encodes errors with these schemas, and the typed client decodes
+ * `{"error":{"message","type","param","code","doc_url",...}}`; in a program it is an instance of the
+ * error class of that code. The server encodes errors with these schemas, and the typed client decodes
  * them.
  */
 import { Schema, SchemaTransformation } from "effect"
@@ -30,6 +30,12 @@ const toProgramFields = renameFields(
   new Map(wireNames.map(([programName, wireName]) => [wireName, programName]))
 )
 
+/**
+ * The entry of an error in the API reference, relative to the gateway's address. Scalar makes the
+ * fragment from the entry's heading, which is the code.
+ */
+const docUrlOf = (code: ErrorCode): string => `/docs#description/${code}`
+
 /** The schema of an error's body, from its row in the error table. */
 const bodyOf = (code: ErrorCode): Schema.Codec<{ readonly error: FieldsOf<unknown> }> => {
   const { type, fields, meaning }: ErrorRow = errorTable[code]
@@ -41,6 +47,10 @@ const bodyOf = (code: ErrorCode): Schema.Codec<{ readonly error: FieldsOf<unknow
         "Path of the offending field, such as `content[0].image_url`; null when none is"
       ),
       code: Schema.Literal(code).annotate({ description: "The error, for a program to read" }),
+      // Clients take errors without it, which a proxy in front of the gateway may write.
+      doc_url: Schema.optionalKey(
+        text("The entry of the code in the API reference, relative to this gateway", docUrlOf(code))
+      ),
       ...toWireFields(fields)
     }).annotate({ description: "What went wrong" })
   }).annotate({ description: meaning, identifier: `error_${code}` })
@@ -64,11 +74,13 @@ const wireError = <S extends ErrorClass>(
     Schema.decodeTo(
       Schema.Record(Schema.String, Schema.Unknown),
       transform({
-        decode: ({ error: { type: _, ...fields } }) => ({
+        decode: ({ error: { type: _type, doc_url: _docUrl, ...fields } }) => ({
           ...toProgramFields(fields),
           ...fixedFields
         }),
-        encode: (fields) => ({ error: { ...toWireFields(fields), type: errorTable[code].type } })
+        encode: (fields) => ({
+          error: { ...toWireFields(fields), type: errorTable[code].type, doc_url: docUrlOf(code) }
+        })
       })
     ),
     Schema.decodeTo(error, passthrough({ strict: false }))

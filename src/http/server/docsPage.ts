@@ -18,6 +18,14 @@ const POLICY = [
   "frame-ancestors 'none'"
 ].join("; ")
 
+/** Nothing of the page leads to the services of its maker. */
+const configuration = {
+  withDefaultFonts: false,
+  showDeveloperTools: "never",
+  hideClientButton: true,
+  telemetry: false
+}
+
 /**
  * Serves the page. The script of the page has several megabytes, so it is loaded at the first
  * request.
@@ -29,9 +37,9 @@ export const layerDocsPage = <Id extends string, Groups extends HttpApiGroup.Con
     Effect.fnUntraced(function* (router) {
       const scope = yield* Effect.scope
       const page = yield* Effect.cached(
-        HttpRouter.toHttpEffect(
-          HttpApiScalar.layer(api, { scalar: { withDefaultFonts: false } })
-        ).pipe(Scope.provide(scope))
+        HttpRouter.toHttpEffect(HttpApiScalar.layer(api, { scalar: configuration })).pipe(
+          Scope.provide(scope)
+        )
       )
       yield* router.add(
         "GET",

@@ -49,7 +49,7 @@ export const headersOf = (error: GatewayError): Readonly<Record<string, string>>
   }
 }
 
-/** Encodes an error as `{"error":{"message","type","param","code", ...}}`. */
+/** Encodes an error as `{"error":{"message","type","param","code","doc_url", ...}}`. */
 export const errorBody: (error: GatewayError) => typeof AnsweredError.Encoded =
   Schema.encodeSync(AnsweredError)
 

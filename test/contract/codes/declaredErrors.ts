@@ -1,12 +1,12 @@
 /** The errors that the OpenAPI document lists for an operation. */
 import { OpenApi } from "effect/http-api"
-import { GatewayApi } from "../../../src/contract/GatewayApi.ts"
+import { ReferenceApi } from "../../../src/contract/ReferenceApi.ts"
 
 type Json = Readonly<Record<string, unknown>>
 const isRecord = (value: unknown): value is Json =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-const document = OpenApi.fromApi(GatewayApi)
+const document = OpenApi.fromApi(ReferenceApi)
 
 /** Literal paths before those with parameters, which may match the same address. */
 const templates = Object.keys(document.paths)

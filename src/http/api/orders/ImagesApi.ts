@@ -6,7 +6,7 @@ import { MAX_IMAGES } from "../../../domain/image/ImageProtocol.ts"
 import { ImageBody, orderFields } from "../../../domain/image/ImageRequest.ts"
 import { anyFields } from "../../../domain/requestFields.ts"
 import { errors, orderErrors } from "../apiErrors.ts"
-import { imageExamples, operation } from "../document.ts"
+import { operation } from "../document.ts"
 import { asForm } from "../forms.ts"
 import {
   BodyLimit,
@@ -146,8 +146,7 @@ export class ImagesGroup extends HttpApiGroup.make("images").add(
     .annotateMerge(
       operation(
         "Make images",
-        "Holds the price of `n` images, and answers them when they are made. The charge is for the ordered number. With `Prefer: respond-async` it answers 202 as soon as the price is held, and with `stream` while they are made.",
-        imageExamples
+        "Holds the price of `n` images, and answers them when they are made. The charge is for the ordered number. With `Prefer: respond-async` it answers 202 as soon as the price is held, and with `stream` while they are made."
       )
     ),
   HttpApiEndpoint.post("edit", "/images/edits", {

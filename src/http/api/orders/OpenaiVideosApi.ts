@@ -78,18 +78,7 @@ export class OpenaiVideosGroup extends HttpApiGroup.make("openaiVideos").add(
         "Order a video in the form of OpenAI's API",
         "As `videos.create` of the `openai` package sends it: a form or JSON. `seconds` and `size` are " +
           "ordered exactly, or refused with the nearest that the model offers. The task is the same as " +
-          "one of `POST /v1/videos/generations`, and is read in this form by its id, `video_...`.",
-        {
-          text: {
-            summary: "From a text",
-            value: {
-              model: "film-1",
-              prompt: "a lighthouse at dusk",
-              seconds: "8",
-              size: "720x1280"
-            }
-          }
-        }
+          "one of `POST /v1/videos/generations`, and is read in this form by its id, `video_...`."
       )
     )
 ) {}

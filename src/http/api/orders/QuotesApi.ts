@@ -4,13 +4,7 @@ import { anyFields } from "../../../domain/requestFields.ts"
 import { PriceTier } from "../../../domain/video/tiers.ts"
 import { InputMode } from "../../../domain/video/videoFacts.ts"
 import { bodyErrors, errors, upstreamErrorAt } from "../apiErrors.ts"
-import {
-  chatExamples,
-  embeddingExamples,
-  imageExamples,
-  operation,
-  videoExamples
-} from "../document.ts"
+import { operation } from "../document.ts"
 import { BodyLimit, DecodesBody, FreeCall, RequiredScope } from "../middlewares.ts"
 import {
   constant,
@@ -269,8 +263,7 @@ export class QuotesGroup extends HttpApiGroup.make("quotes").add(
         "Quote an order",
         "What the order with this body would hold and cost, and whether pool and cap allow it now. " +
           "No money is moved and no vendor is called. The key needs the scope of the route that would take " +
-          "the order, and what that route would refuse is refused with the same error.",
-        { ...videoExamples, ...imageExamples, ...chatExamples, ...embeddingExamples }
+          "the order, and what that route would refuse is refused with the same error."
       )
     )
 ) {}

@@ -4,7 +4,7 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { anyFields } from "../../../domain/requestFields.ts"
 import { ChatBody, EmbeddingBody } from "../../../domain/text/TextRequest.ts"
 import { orderErrors } from "../apiErrors.ts"
-import { chatExamples, embeddingExamples, operation } from "../document.ts"
+import { operation } from "../document.ts"
 import { ArrayNumbers, BodyLimit, DecodesBody, RequiredScope } from "../middlewares.ts"
 import { idempotencyHeader } from "../shared.ts"
 
@@ -81,8 +81,7 @@ export class TextsGroup extends HttpApiGroup.make("texts").add(
           "above the hold; and by size, a token for 3 bytes, where it counts none that can be right. With " +
           "`stream: true` the answer is server-sent events as the vendor writes them; `data: [DONE]` " +
           'follows when the charge is in the books. A stream that fails ends with a `data: {"error": ...}` ' +
-          "event, and is charged by size for what it had delivered.",
-        chatExamples
+          "event, and is charged by size for what it had delivered."
       )
     ),
   HttpApiEndpoint.post("embed", "/embeddings", {
@@ -100,8 +99,7 @@ export class TextsGroup extends HttpApiGroup.make("texts").add(
         "Turn texts into vectors",
         "Asks a model of modality embedding. The body goes to the vendor as JSON of the same values with " +
           "`model` rewritten. Charged are the input tokens the vendor counts, and by size, a token for 3 " +
-          "bytes, where it counts none that can be right.",
-        embeddingExamples
+          "bytes, where it counts none that can be right."
       )
     )
 ) {}

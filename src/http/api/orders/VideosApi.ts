@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { VideoBody } from "../../../domain/video/VideoBody.ts"
 import { errors, orderErrors } from "../apiErrors.ts"
-import { operation, videoExamples } from "../document.ts"
+import { operation } from "../document.ts"
 import {
   BodyLimit,
   DecodesBody,
@@ -113,8 +113,7 @@ export class VideosGroup extends HttpApiGroup.make("videos").add(
     .annotateMerge(
       operation(
         "Order a video",
-        "Holds the expected price, sends the order to the model's vendor and answers the task's id.",
-        videoExamples
+        "Holds the expected price, sends the order to the model's vendor and answers the task's id."
       )
     ),
   HttpApiEndpoint.get("list", "/videos", {
