@@ -1,12 +1,11 @@
 /** The menu of the pages that the session has access to, and the name of its owner. */
 import { NavLink, Stack, Text } from "@mantine/core"
-import { IconFileText } from "@tabler/icons-react"
 import { useTranslation } from "react-i18next"
 import { Link, useLocation } from "wouter"
 import { useSession } from "../gateway/hooks.tsx"
 import { useHasScopes, useMe } from "../gateway/me.ts"
 import { isAt } from "../parts/isAt.ts"
-import { type Page, pages, type Side } from "./pages.ts"
+import { type Page, pages, type Side, sidesOf } from "./pages.ts"
 
 const Entry = ({
   page: { name, path, scopes = [], icon: Icon },
@@ -32,14 +31,15 @@ const Entry = ({
   )
 }
 
+const Entries = ({ side, onPick }: { readonly side: Page["side"]; readonly onPick: () => void }) =>
+  pages
+    .filter((page) => page.side === side)
+    .map((page) => <Entry key={page.path} page={page} onPick={onPick} />)
+
 export const Menu = ({ onPick }: { readonly onPick: () => void }) => {
   const { t } = useTranslation()
   const { session } = useSession()
   const { data: me } = useMe()
-  const sides: ReadonlyArray<Side> = [
-    ...(session.apiKey === null ? [] : (["developer"] as const)),
-    ...(session.operator === null ? [] : (["operator"] as const))
-  ]
   const nameOf = (side: Side): string => {
     if (side === "operator" && session.operator !== null) {
       return `${session.operator.name} · ${t(`roles.${session.operator.role}`)}`
@@ -48,25 +48,15 @@ export const Menu = ({ onPick }: { readonly onPick: () => void }) => {
   }
   return (
     <Stack gap={2} component="nav" aria-label={t("menu")}>
-      {sides.map((side) => (
+      {sidesOf(session).map((side) => (
         <Stack key={side} gap={2} mb="md">
           <Text size="xs" fw={600} c="dimmed" px="sm" py={4} className="said">
             {nameOf(side)}
           </Text>
-          {pages
-            .filter((page) => page.side === side)
-            .map((page) => (
-              <Entry key={page.path} page={page} onPick={onPick} />
-            ))}
+          <Entries side={side} onPick={onPick} />
         </Stack>
       ))}
-      <NavLink
-        href="/docs"
-        label={t("docs")}
-        leftSection={<IconFileText size={18} stroke={1.75} />}
-        target="_blank"
-        rel="noreferrer"
-      />
+      <Entries side={null} onPick={onPick} />
     </Stack>
   )
 }

@@ -7,6 +7,7 @@ import {
   IconBook2,
   IconCoins,
   IconDiscount,
+  IconFileText,
   IconKey,
   IconLayoutDashboard,
   IconListDetails,
@@ -46,7 +47,9 @@ export interface Page {
     | "customers"
     | "operators"
     | "health"
-  readonly side: Side
+    | "docs"
+  /** Whose page it is; null for a page of both sides. */
+  readonly side: Side | null
   readonly path: string
   /** The scopes of which the page needs at least one in the API key. */
   readonly scopes?: ReadonlyArray<Scope>
@@ -164,9 +167,24 @@ export const pages: ReadonlyArray<Page> = [
     path: "/health",
     icon: IconActivity,
     view: lazy(() => import("../pages/health/HealthPage.tsx"))
+  },
+  {
+    name: "docs",
+    side: null,
+    path: "/docs",
+    icon: IconFileText,
+    view: lazy(() => import("../pages/docs/DocsPage.tsx"))
   }
 ]
 
+/** The sides that a session has a key or a token for. */
+export const sidesOf = ({ apiKey, operator }: Session): ReadonlyArray<Side> => [
+  ...(apiKey === null ? [] : (["developer"] as const)),
+  ...(operator === null ? [] : (["operator"] as const))
+]
+
 /** The pages that a session opens. */
-export const pagesOf = ({ apiKey, operator }: Session): ReadonlyArray<Page> =>
-  pages.filter(({ side }) => (side === "operator" ? operator !== null : apiKey !== null))
+export const pagesOf = (session: Session): ReadonlyArray<Page> => {
+  const sides = sidesOf(session)
+  return pages.filter(({ side }) => (side === null ? sides.length > 0 : sides.includes(side)))
+}

@@ -30,7 +30,7 @@ const contentTypes: Readonly<Record<string, string>> = {
 
 /**
  * The content security policy of the console. Scripts and connections are limited to this origin.
- * Images and videos are shown as blobs that a script has loaded. Styles that libraries insert need
+ * Images and videos are shown as blobs that a script has loaded, and the API reference in a frame. Styles that libraries insert need
  * the answer's nonce.
  */
 const policyOf = (nonce: string): string =>
@@ -42,6 +42,7 @@ const policyOf = (nonce: string): string =>
     "img-src 'self' blob:",
     "media-src blob:",
     "font-src 'self'",
+    "frame-src 'self'",
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'"

@@ -2,7 +2,7 @@
  * The API reference: a page to read the contract and try its requests, which loads nothing from
  * other origins.
  */
-import { Effect, Scope } from "effect"
+import { Effect, Layer, Scope } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { type HttpApi, type HttpApiGroup, HttpApiScalar } from "effect/http-api"
 
@@ -15,11 +15,16 @@ const POLICY = [
   "font-src data:",
   "connect-src 'self'",
   "base-uri 'none'",
-  "frame-ancestors 'none'"
+  // The console shows the page in a frame.
+  "frame-ancestors 'self'"
 ].join("; ")
 
-/** Nothing of the page leads to the services of its maker. */
+/**
+ * Nothing of the page leads to the services of its maker. It has the appearance of the system, or
+ * that of the console around it, so it has no switch of its own.
+ */
 const configuration = {
+  hideDarkModeToggle: true,
   withDefaultFonts: false,
   showDeveloperTools: "never",
   hideClientButton: true,
@@ -38,6 +43,9 @@ export const layerDocsPage = <Id extends string, Groups extends HttpApiGroup.Con
       const scope = yield* Effect.scope
       const page = yield* Effect.cached(
         HttpRouter.toHttpEffect(HttpApiScalar.layer(api, { scalar: configuration })).pipe(
+          // With the memo map of the running server, the page would get the router of the server,
+          // where its path is taken.
+          Effect.provideServiceEffect(Layer.CurrentMemoMap, Layer.makeMemoMap),
           Scope.provide(scope)
         )
       )

@@ -56,5 +56,6 @@ export const views: ReadonlyArray<View> = [
   { name: "health", path: at("/health") },
   { name: "health-orphans", path: at("/health/orphans") },
   { name: "health-holds", path: at("/health/holds") },
-  { name: "health-metrics", path: at("/health/metrics") }
+  { name: "health-metrics", path: at("/health/metrics") },
+  { name: "docs", path: at("/docs") }
 ]

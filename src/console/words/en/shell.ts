@@ -13,7 +13,6 @@ export const shell = {
   operator: "Operator",
   owner: "owner",
   roles: { owner: "Owner", operator: "Operator", finance: "Finance", viewer: "Viewer" },
-  docs: "API reference",
   signIn: {
     title: "Sign in",
     lead: "Use an API key to order and to see your usage, or an operator token to run the gateway.",
@@ -40,7 +39,8 @@ export const shell = {
     books: "Finance",
     customers: "Customers",
     operators: "Operators",
-    health: "Health"
+    health: "Health",
+    docs: "API reference"
   },
   offline: "You are offline. What is shown may be out of date.",
   notFound: "Page not found",

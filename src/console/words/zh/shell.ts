@@ -16,7 +16,6 @@ export const shell: Translated<typeof english> = {
   operator: "运营",
   owner: "所有者",
   roles: { owner: "所有者", operator: "运营", finance: "财务", viewer: "只读" },
-  docs: "API 参考",
   signIn: {
     title: "登录",
     lead: "使用 API 密钥可以下单并查看费用；使用运营令牌可以管理网关。",
@@ -43,7 +42,8 @@ export const shell: Translated<typeof english> = {
     books: "财务",
     customers: "客户",
     operators: "运营人员",
-    health: "健康"
+    health: "健康",
+    docs: "API 参考"
   },
   offline: "您处于离线状态，显示的内容可能不是最新的。",
   notFound: "没有这个页面。",
