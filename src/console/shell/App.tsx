@@ -119,7 +119,9 @@ export const App = () => {
             <Choices />
           </Group>
         </AppShell.Header>
-        <AppShell.Navbar p="xs">{hasSession ? <Menu onPick={close} /> : null}</AppShell.Navbar>
+        <AppShell.Navbar p="xs" style={{ overflowY: "auto" }}>
+          {hasSession ? <Menu onPick={close} /> : null}
+        </AppShell.Navbar>
         <AppShell.Main id="content" ref={main} tabIndex={-1} style={{ outline: "none" }}>
           {isOnline ? null : (
             <Alert
