@@ -111,8 +111,7 @@ export const channels = {
   enableOf: "Enable {{id}}",
   rotate: "Rotate",
   rotateOf: "Rotate key {{name}}",
-  rotateHint:
-    "Replaces the stored key. Enable the channel afterwards to end a cooldown of the key.",
+  rotateHint: "Replaces the stored key, and ends a cooldown of it.",
   rotated: "Key {{name}} was rotated.",
   add: "Add channel",
   none: "No channels yet"

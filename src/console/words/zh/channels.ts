@@ -105,7 +105,7 @@ export const channels: Translated<typeof english> = {
   enableOf: "启用 {{id}}",
   rotate: "轮换",
   rotateOf: "轮换密钥 {{name}}",
-  rotateHint: "替换已保存的密钥。密钥若在冷却中，之后启用渠道即可结束冷却。",
+  rotateHint: "替换已保存的密钥，并结束该密钥的冷却。",
   rotated: "密钥 {{name}} 已轮换。",
   add: "添加渠道",
   none: "还没有渠道"
