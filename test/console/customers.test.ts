@@ -250,6 +250,10 @@ inBrowser("customers in the console", layerTestGateway("embedded"), (it) => {
       const members = yield* gateway.admin(`/members?organization_id=${organizations[0]?.id}`)
       assert.lengthOf(members.text.match(/"mem_[^"]+"/g) ?? [], 1)
       yield* steps(async () => {
+        // The page of the catalog has read it in another form than the dialog, which has its models.
+        await page.getByRole("link", { name: "Catalog", exact: true }).click()
+        await page.getByRole("table", { name: "Channels" }).getByText("ch-i").first().waitFor()
+        await page.goBack()
         // The only member is chosen already.
         await page.getByRole("link", { name: "Keys", exact: true }).click()
         await page.getByRole("button", { name: "New key" }).click()

@@ -259,9 +259,9 @@ inBrowser(
         })
         const amount = (nano: number) => `${toDecimal(BigInt(nano))} CNY`
         assert.deepStrictEqual(rows, [
-          ["Input", `${input}`, "0.000002 / tokens", amount(input * 2000)],
-          ["Cached input tokens", "40", "0.0000005 / tokens", "0.00002 CNY"],
-          ["Output", `${output}`, "0.000008 / tokens", amount(output * 8000)]
+          ["Input", `${input}`, "0.000002 / token", amount(input * 2000)],
+          ["Cached input tokens", "40", "0.0000005 / token", "0.00002 CNY"],
+          ["Output", `${output}`, "0.000008 / token", amount(output * 8000)]
         ])
       })
     )

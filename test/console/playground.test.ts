@@ -189,7 +189,7 @@ inBrowser(
           const spend = page.getByRole("table", { name: "Spend by key this month" })
           const row = spend.getByRole("row").filter({ hasText: "(this key)" })
           await row.getByText(`${charged} CNY`).waitFor()
-          const budget = page.getByRole("region", { name: "Monthly budget" })
+          const budget = page.getByRole("region", { name: "Monthly cap" })
           await budget.getByText(`${charged} charged`).waitFor()
         })
       })

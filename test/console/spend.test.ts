@@ -35,7 +35,7 @@ inBrowser("a member's money in the console", layerTestGateway("embedded"), (it) 
       yield* steps(async () => {
         await page.getByText("999.9 CNY").first().waitFor()
         await page.getByText("0.6 charged and 0 held of 2 CNY").waitFor()
-        const bar = page.getByRole("progressbar", { name: "This month" })
+        const bar = page.getByRole("progressbar", { name: "Monthly cap" })
         assert.strictEqual(await bar.getAttribute("aria-valuenow"), "30")
         const chart = page.getByRole("img", { name: "Spend over time, CNY" })
         // The axis has amounts, and a bar tells its parts and their sum.

@@ -20,7 +20,7 @@ import { useIsSmall } from "./useIsSmall.ts"
 
 /** The minimum widths of a table and of a column, in pixels. Narrower columns would break words. */
 const NARROWEST = 480
-const COLUMN = 110
+const COLUMN = 100
 
 const features = tableFeatures({ columnVisibilityFeature })
 

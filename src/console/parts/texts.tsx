@@ -35,7 +35,7 @@ export const Amount = ({
 }
 
 const mediumTime = { dateStyle: "medium", timeStyle: "medium" } as const
-const shortTime = { month: "short", day: "numeric", hour: "2-digit", minute: "2-digit" } as const
+const shortTime = { month: "short", day: "numeric", hour: "numeric", minute: "2-digit" } as const
 
 /** A time in the reader's time zone. Its tooltip has the exact time with the zone. */
 export const Timestamp = ({
@@ -56,20 +56,17 @@ export const Timestamp = ({
   )
 }
 
-/** An id to read and to copy. A long id is shortened in the middle, but copied in full. */
-export const Id = ({
-  id,
-  isFull: integer = false
-}: {
-  readonly id: string
-  readonly isFull?: boolean
-}) => {
+/** A long id is shortened in the middle. */
+export const shortId = (id: string): string =>
+  id.length <= 20 ? id : `${id.slice(0, 8)}…${id.slice(-6)}`
+
+/** An id to read and to copy, in full. */
+export const Id = ({ id, isFull = false }: { readonly id: string; readonly isFull?: boolean }) => {
   const { t } = useTranslation()
-  const shortId = integer || id.length <= 20 ? id : `${id.slice(0, 8)}…${id.slice(-6)}`
   return (
     <Group gap={2} wrap="nowrap" component="span" maw="100%">
       <span className="id" title={id}>
-        {shortId}
+        {isFull ? id : shortId(id)}
       </span>
       <CopyButton value={id}>
         {({ copied, copy }) => (

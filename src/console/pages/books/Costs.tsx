@@ -80,7 +80,8 @@ export const Costs = () => {
       name: "withoutReported",
       label: t("costs.withoutReported"),
       cell: (row) => row.without_reported_cost,
-      isNumber: true
+      isNumber: true,
+      isHidden: true
     },
     amount("margin"),
     { name: "share", label: t("costs.share"), cell: shareOf, isNumber: true }

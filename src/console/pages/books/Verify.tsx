@@ -25,7 +25,7 @@ export const Verify = () => {
   const { data } = verification
   return (
     <Stack>
-      <Text>{t("verify.lead")}</Text>
+      <Text c="dimmed">{t("verify.lead")}</Text>
       <Group>
         <Button loading={verification.isFetching} onClick={() => void verification.refetch()}>
           {t("verify.go")}

@@ -10,7 +10,7 @@ export const KindBadge = ({ kind }: { readonly kind: EntryDifference["kind"] }) 
   const { t } = useTranslation("catalog")
   const Icon = icons[kind]
   return (
-    <Badge variant="default" leftSection={<Icon size={12} />}>
+    <Badge className="state" variant="default" tt="none" leftSection={<Icon size={12} />}>
       {t(`kinds.${kind}`)}
     </Badge>
   )
@@ -69,9 +69,7 @@ const EntryPart = ({ difference }: { readonly difference: EntryDifference }) => 
         </Text>
         <KindBadge kind={kind} />
       </Group>
-      {kind === "removed" ? (
-        <Text size="sm">{t("review.gone")}</Text>
-      ) : (
+      {kind === "removed" ? null : (
         <Table.ScrollContainer
           minWidth={360}
           scrollAreaProps={{ viewportProps: { tabIndex: 0, role: "group", "aria-label": name } }}

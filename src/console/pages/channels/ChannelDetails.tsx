@@ -6,8 +6,10 @@ import { Link } from "wouter"
 import type { ChannelView } from "../../../features/catalog/ChannelsApi.ts"
 import { usePages, useSession } from "../../gateway/hooks.tsx"
 import { hasRole } from "../../gateway/session.ts"
+import { BackLink } from "../../parts/controls/BackLink.tsx"
 import { DataTable, RowTable } from "../../parts/DataTable.tsx"
-import { Amount, Id, Timestamp } from "../../parts/texts.tsx"
+import { Amount, Id, shortId, Timestamp } from "../../parts/texts.tsx"
+import { StateMark } from "../orders/orderMarks.tsx"
 import { ChannelActions } from "./ChannelActions.tsx"
 import { ChannelStateText, useReason } from "./ChannelState.tsx"
 import {
@@ -53,7 +55,7 @@ const Figures = ({ channel }: { readonly channel: ChannelView }) => {
   const amount = (value: string | null | undefined) =>
     value === undefined ? "–" : <Amount value={value} currency={cost?.currency} />
   return (
-    <SimpleGrid cols={{ base: 1, xs: 2, lg: 4 }}>
+    <SimpleGrid cols={{ base: 2, lg: 4 }}>
       <Figure label={`${t("failures")} · ${t("lastHour")}`}>
         <FailureShare channel={channel} />
       </Figure>
@@ -189,6 +191,12 @@ const Rests = ({ channel }: { readonly channel: ChannelView }) => {
   )
 }
 
+const OrderAnchor = ({ id }: { readonly id: string }) => (
+  <Anchor component={Link} href={`~/console/all-orders/${id}`} size="sm" className="id" title={id}>
+    {shortId(id)}
+  </Anchor>
+)
+
 const RecentOrders = ({ id }: { readonly id: string }) => {
   const { t } = useTranslation("channels")
   const orders = usePages(
@@ -204,9 +212,9 @@ const RecentOrders = ({ id }: { readonly id: string }) => {
       label={t("orders")}
       query={orders}
       columns={[
-        { name: "id", label: t("order"), cell: (order) => <Id id={order.id} /> },
+        { name: "id", label: t("order"), cell: ({ id: order }) => <OrderAnchor id={order} /> },
         { name: "model", label: t("model"), cell: ({ model }) => model },
-        { name: "state", label: t("state"), cell: ({ state }) => t(`orderStates.${state}`) },
+        { name: "state", label: t("state"), cell: ({ state }) => <StateMark state={state} /> },
         {
           name: "charge",
           label: t("charge"),
@@ -227,9 +235,7 @@ export const ChannelDetails = ({ channel }: { readonly channel: ChannelView }) =
   return (
     <Stack gap="lg">
       <div>
-        <Anchor component={Link} href="/" size="sm">
-          ← {t("back")}
-        </Anchor>
+        <BackLink href="/" label={t("back")} />
         <Group justify="space-between">
           <Title order={1}>{name ?? id}</Title>
           <ChannelActions channel={channel} />

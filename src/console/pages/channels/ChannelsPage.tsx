@@ -7,6 +7,7 @@ import { Link, Route, Switch } from "wouter"
 import type { ChannelView } from "../../../features/catalog/ChannelsApi.ts"
 import { usePages, useSession } from "../../gateway/hooks.tsx"
 import { hasRole } from "../../gateway/session.ts"
+import { BackLink } from "../../parts/controls/BackLink.tsx"
 import { type Column, DataTable } from "../../parts/DataTable.tsx"
 import { FailureNote } from "../../parts/FailureNote.tsx"
 import { Amount, groupDigits } from "../../parts/texts.tsx"
@@ -91,16 +92,19 @@ const useColumns = (): ReadonlyArray<Column<ChannelView>> => {
     {
       name: "failures",
       label: t("failures"),
+      isNumber: true,
       cell: (channel) => <FailureShare channel={channel} />
     },
     {
       name: "latency",
       label: t("latency"),
+      isNumber: true,
       cell: ({ latency_ms }) => <Durations of={latency_ms} />
     },
     {
       name: "lag",
       label: t("lag"),
+      isNumber: true,
       cell: ({ completion_lag_ms }) => <Durations of={completion_lag_ms} />
     },
     {
@@ -186,9 +190,7 @@ const ChannelPage = ({ id }: { readonly id: string }) => {
       <Text role="status">
         {channels.isPending || isLookedFor ? shell("loading") : t("unknown")}
       </Text>
-      <Anchor component={Link} href="/">
-        {t("back")}
-      </Anchor>
+      <BackLink href="/" label={t("back")} />
     </Stack>
   )
 }

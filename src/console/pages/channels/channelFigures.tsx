@@ -4,6 +4,7 @@ import { useTranslation } from "react-i18next"
 import type { ChannelView } from "../../../features/catalog/ChannelsApi.ts"
 import type { CostView } from "../../../features/usage/UsageSumsApi.ts"
 import { useApiQuery } from "../../gateway/hooks.tsx"
+import { useCatalog } from "../../gateway/useCatalog.ts"
 
 /** The polling interval, short enough to see a circuit breaker open. */
 export const EVERY_MILLIS = 5_000
@@ -39,7 +40,7 @@ export const useChannelCosts = () => {
 
 /** The enabled mounts of each channel. */
 export const useMountedModels = () => {
-  const catalog = useApiQuery(["channels", "catalog"], (gateway) => gateway.admin.readCatalog({}))
+  const catalog = useCatalog()
   return Map.groupBy(
     (catalog.data?.mounts ?? []).filter(({ enabled }) => enabled),
     ({ channel }) => channel
@@ -75,10 +76,10 @@ export const formatMillis = (millis: number | null): string =>
 export const Durations = ({ of: { p50, p95 } }: { readonly of: ChannelView["latency_ms"] }) => {
   const { t } = useTranslation("channels")
   return (
-    <Text size="sm" component="span" className="amount">
+    <span className="amount">
       {p50 === null && p95 === null
         ? "–"
         : t("halfAndMost", { p50: formatMillis(p50), p95: formatMillis(p95) })}
-    </Text>
+    </span>
   )
 }

@@ -66,7 +66,7 @@ const useColumns = (): ReadonlyArray<Column<Organization>> => {
       cell: (row) => <Timestamp at={row.created_at} />,
       isHidden: true
     },
-    { name: "id", label: "id", cell: (row) => <Id id={row.id} />, isHidden: true }
+    { name: "id", label: "ID", cell: (row) => <Id id={row.id} />, isHidden: true }
   ]
 }
 

@@ -189,7 +189,7 @@ export const CustomerOverview = ({ organization }: { readonly organization: Orga
           ...(organization.disabled_at === null
             ? []
             : [{ name: t("disabledSince"), value: <Timestamp at={organization.disabled_at} /> }]),
-          { name: "id", value: <Id id={id} /> }
+          { name: "ID", value: <Id id={id} /> }
         ]}
       />
     </Stack>

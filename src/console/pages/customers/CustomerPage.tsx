@@ -1,10 +1,11 @@
 /** The page of one organisation; each tab has its own address. */
-import { Alert, Anchor, Group, Stack, Text, Title } from "@mantine/core"
+import { Alert, Group, Stack, Text, Title } from "@mantine/core"
 import { useTranslation } from "react-i18next"
-import { Link, Route, Switch, useRoute } from "wouter"
+import { Route, Switch, useRoute } from "wouter"
 import type { OrganizationView } from "../../../features/accounts/AccountsApi.ts"
 import { useApiQuery, useSession } from "../../gateway/hooks.tsx"
 import { hasRole } from "../../gateway/session.ts"
+import { BackLink } from "../../parts/controls/BackLink.tsx"
 import { PageTabs } from "../../parts/controls/PageTabs.tsx"
 import { type StatementSource, Statements } from "../../parts/money/StatementMonths.tsx"
 import { QueryView } from "../../parts/QueryView.tsx"
@@ -40,9 +41,7 @@ const Head = ({ organization }: { readonly organization: Organization }) => {
   const { t } = useTranslation("accounts")
   return (
     <Stack gap="xs" className="unprinted">
-      <Anchor component={Link} href="~/console/customers" size="sm">
-        {t("toCustomers")}
-      </Anchor>
+      <BackLink href="~/console/customers" label={t("toCustomers")} />
       <Group gap="sm">
         <Title order={1} className="said">
           {organization.name}

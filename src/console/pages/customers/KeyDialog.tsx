@@ -5,7 +5,7 @@ import type { ReactNode } from "react"
 import { useTranslation } from "react-i18next"
 import type { KeyView } from "../../../features/accounts/AccountsApi.ts"
 import { allScopes, type Scope, usualScopes } from "../../../services/Access.ts"
-import { useApiQuery } from "../../gateway/hooks.tsx"
+import { useCatalog } from "../../gateway/useCatalog.ts"
 import { ActionDialog } from "../../parts/controls/ActionDialog.tsx"
 import { matchOption } from "../../parts/controls/addressFields.tsx"
 
@@ -48,7 +48,7 @@ const localTime = (at: string | null | undefined): string => {
 export const KeyDialog = (props: Props) => {
   const { title, action, apiKey, mutation, onSubmit, onClose, children } = props
   const { t } = useTranslation("accounts")
-  const catalog = useApiQuery(["catalog"], (gateway) => gateway.admin.readCatalog({}))
+  const catalog = useCatalog()
   const models = new Set([
     ...(catalog.data?.models.map(({ id }) => id) ?? []),
     ...(apiKey?.models ?? [])

@@ -144,7 +144,7 @@ export const KeyList = ({ organizationId }: { readonly organizationId: string })
       cell: (row) => <Timestamp at={row.created_at} />,
       isHidden: true
     },
-    { name: "id", label: "id", cell: (row) => <Id id={row.id} />, isHidden: true },
+    { name: "id", label: "ID", cell: (row) => <Id id={row.id} />, isHidden: true },
     {
       name: "actions",
       label: t("actions"),
@@ -168,7 +168,6 @@ export const KeyList = ({ organizationId }: { readonly organizationId: string })
   return (
     <Stack>
       <Group align="flex-end">
-        {mayChange ? <Button onClick={() => setOpenDialog("create")}>{t("newKey")}</Button> : null}
         <TextFilter name="key" label={t("nameBegins")} />
         <ChoiceFilter
           name="keys"
@@ -176,6 +175,11 @@ export const KeyList = ({ organizationId }: { readonly organizationId: string })
           choices={states.map((value) => ({ value, label: t(value) }))}
         />
         {memberId === "" ? null : <MemberFilter id={memberId} onAll={() => setMember(null)} />}
+        {mayChange ? (
+          <Button ml="auto" onClick={() => setOpenDialog("create")}>
+            {t("newKey")}
+          </Button>
+        ) : null}
       </Group>
       <DataTable label={t("keys")} columns={columns} query={keys} empty={t("noKeys")} />
       {openDialog === "create" ? (

@@ -116,7 +116,7 @@ export const MemberList = ({ organizationId, currency }: Props) => {
       cell: (row) => <Timestamp at={row.created_at} />,
       isHidden: true
     },
-    { name: "id", label: "id", cell: (row) => <Id id={row.id} />, isHidden: true },
+    { name: "id", label: "ID", cell: (row) => <Id id={row.id} />, isHidden: true },
     {
       name: "actions",
       label: t("actions"),

@@ -112,13 +112,17 @@ export const HealthOverview = () => {
   return (
     <Stack gap="lg">
       <Stack gap="xs">
-        <Title order={2}>{t("readiness")}</Title>
+        <Title order={2} size="h4">
+          {t("readiness")}
+        </Title>
         <QueryView query={readiness} lines={6}>
           {(report) => <Checks report={report} />}
         </QueryView>
       </Stack>
       <Stack gap="xs">
-        <Title order={2}>{t("poller")}</Title>
+        <Title order={2} size="h4">
+          {t("poller")}
+        </Title>
         <Facts
           facts={[
             {
@@ -152,7 +156,9 @@ export const HealthOverview = () => {
         />
       </Stack>
       <Stack gap="xs">
-        <Title order={2}>{t("audits")}</Title>
+        <Title order={2} size="h4">
+          {t("audits")}
+        </Title>
         <Facts
           facts={[
             {

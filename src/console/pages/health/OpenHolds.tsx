@@ -82,7 +82,9 @@ export const OpenHolds = () => {
   ]
   return (
     <Stack>
-      <Title order={2}>{t("tabs.holds")}</Title>
+      <Title order={2} size="h4">
+        {t("tabs.holds")}
+      </Title>
       {orders.isError ? (
         <FailureNote error={orders.error} onRetry={() => void orders.refetch()} />
       ) : null}
@@ -107,7 +109,9 @@ export const OpenHolds = () => {
         columns={ages}
         rows={agesOf(loadedOrders, orders.dataUpdatedAt)}
       />
-      <Title order={3}>{t("oldest")}</Title>
+      <Title order={3} size="h5">
+        {t("oldest")}
+      </Title>
       <RowTable
         label={t("oldest")}
         columns={oldest}

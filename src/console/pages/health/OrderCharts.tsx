@@ -66,6 +66,7 @@ const Charts = ({
   const chart = {
     unit: t("ordersUnit"),
     kind: "bars" as const,
+    isCount: true,
     times: slots,
     formatValue: roundedDigits,
     formatTime: (time: number, isFull: boolean) =>
@@ -78,7 +79,7 @@ const Charts = ({
   }))
   return (
     <Stack>
-      <Title order={3} size="h4">
+      <Title order={3} size="h5">
         {t("byOutcome")}
       </Title>
       <Group gap="md">
@@ -89,7 +90,7 @@ const Charts = ({
         ))}
       </Group>
       <TimeChart {...chart} label={t("byOutcome")} series={outcomes} />
-      <Title order={3} size="h4">
+      <Title order={3} size="h5">
         {t("failedByChannel")}
       </Title>
       <TimeChart
@@ -164,7 +165,9 @@ export const OrderCharts = () => {
   )
   return (
     <Stack>
-      <Title order={2}>{t("tabs.metrics")}</Title>
+      <Title order={2} size="h4">
+        {t("tabs.metrics")}
+      </Title>
       <Text c="dimmed" size="sm">
         {t("metricsLead")}
       </Text>

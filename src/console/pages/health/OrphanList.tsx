@@ -20,7 +20,7 @@ import {
 } from "../../parts/controls/addressFields.tsx"
 import { type Column, DataTable } from "../../parts/DataTable.tsx"
 import { OrphanReason } from "../../parts/OrphanReason.tsx"
-import { Amount, Id, Timestamp } from "../../parts/texts.tsx"
+import { Amount, Id, shortId, Timestamp } from "../../parts/texts.tsx"
 
 type Orphan = typeof OrphanView.Type
 
@@ -123,7 +123,7 @@ export const OrphanList = () => {
           className="id"
           title={id}
         >
-          {`${id.slice(0, 8)}…${id.slice(-6)}`}
+          {shortId(id)}
         </Anchor>
       )
     },
@@ -193,7 +193,9 @@ export const OrphanList = () => {
   ]
   return (
     <Stack>
-      <Title order={2}>{t("tabs.orphans")}</Title>
+      <Title order={2} size="h4">
+        {t("tabs.orphans")}
+      </Title>
       <Text c="dimmed" size="sm">
         {t("orphansLead")}
       </Text>

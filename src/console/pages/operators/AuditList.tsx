@@ -81,7 +81,7 @@ export const AuditList = () => {
       name: "fields",
       label: t("fields"),
       cell: (row) => (
-        <Text size="xs" ff="monospace" className="said" lineClamp={3} maw={360}>
+        <Text size="xs" ff="monospace" className="said" ta="start" lineClamp={3} maw={360}>
           {JSON.stringify(row.fields)}
         </Text>
       )

@@ -127,7 +127,7 @@ export const OperatorList = () => {
       cell: (row) => <Timestamp at={row.revoked_at} />,
       isHidden: true
     },
-    { name: "id", label: "id", cell: (row) => <Id id={row.id} />, isHidden: true },
+    { name: "id", label: "ID", cell: (row) => <Id id={row.id} />, isHidden: true },
     ...(isOwner
       ? [
           {
@@ -154,14 +154,11 @@ export const OperatorList = () => {
   ]
   return (
     <Stack>
-      <Text c="dimmed">{t("operatorsLead")}</Text>
-      {isOwner ? (
-        <Group>
-          <Button onClick={() => open("create")}>{t("newOperator")}</Button>
-        </Group>
-      ) : (
-        <Text size="sm">{t("ownersAlone")}</Text>
-      )}
+      <Group justify="space-between">
+        <Text c="dimmed">{t("operatorsLead")}</Text>
+        {isOwner ? <Button onClick={() => open("create")}>{t("newOperator")}</Button> : null}
+      </Group>
+      {isOwner ? null : <Text size="sm">{t("ownersAlone")}</Text>}
       <DataTable
         label={t("operators")}
         columns={columns}

@@ -5,7 +5,8 @@ import type { InfiniteData, UseInfiniteQueryResult } from "@tanstack/react-query
 import { type ReactNode, useState } from "react"
 import { useTranslation } from "react-i18next"
 import type { OrderTotalsView, OrderView } from "../../../features/usage/OrderListsApi.ts"
-import { type ListPage, useApiQuery, usePages } from "../../gateway/hooks.tsx"
+import { type ListPage, usePages } from "../../gateway/hooks.tsx"
+import { useCatalog } from "../../gateway/useCatalog.ts"
 import { omitEmpty } from "../../parts/controls/addressFields.tsx"
 import { type Column, DataTable } from "../../parts/DataTable.tsx"
 import { Amount, groupDigits, Id } from "../../parts/texts.tsx"
@@ -89,7 +90,7 @@ const Filters = ({ filters, isLimited }: FilterProps) => {
   const choices = useChoices()
   // The rare filters are shown when one of them is set.
   const [isOpen, { toggle }] = useDisclosure(rare.some((name) => filters.value(name) !== ""))
-  const catalog = useApiQuery(["catalog", "names"], (gateway) => gateway.admin.readCatalog({}))
+  const catalog = useCatalog()
   const priceLists = usePriceLists()
   return (
     <Stack gap="xs" role="group" aria-label={t("filters.label")}>
@@ -231,7 +232,12 @@ const Table = ({
 }) => {
   const { t } = useTranslation("orders")
   const currency = orders.data?.pages[0]?.data[0]?.currency
-  const columns = useOrderColumns({ filters, currency, between: useFurther(currency, isLimited) })
+  const columns = useOrderColumns({
+    filters,
+    currency,
+    between: useFurther(currency, isLimited),
+    hasTags: isLimited
+  })
   return (
     <DataTable
       label={t("table")}

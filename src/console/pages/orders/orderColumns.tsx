@@ -80,7 +80,8 @@ export const useOrderColumns = <Order extends ListedOrder>({
   filters,
   currency,
   between: further = [],
-  hasFile = () => false
+  hasFile = () => false,
+  hasTags = true
 }: {
   readonly filters: OrderFilters
   /** The currency in the headings, since it is the same in every row. */
@@ -89,6 +90,8 @@ export const useOrderColumns = <Order extends ListedOrder>({
   readonly between?: ReadonlyArray<Column<Order>>
   /** Whether the session's key can load a file of the order, once it has succeeded. */
   readonly hasFile?: (order: Order) => boolean
+  /** Whether the tags are shown by default, which a list with many other columns has no room for. */
+  readonly hasTags?: boolean
 }): ReadonlyArray<Column<Order>> => {
   const { t } = useTranslation("orders")
   const length = useLength()
@@ -123,7 +126,7 @@ export const useOrderColumns = <Order extends ListedOrder>({
     {
       name: "ordered",
       label: t("columns.ordered"),
-      cell: ({ created_at }) => <Timestamp at={created_at} />
+      cell: ({ created_at }) => <Timestamp at={created_at} isShort />
     },
     {
       name: "took",
@@ -140,7 +143,7 @@ export const useOrderColumns = <Order extends ListedOrder>({
       name: "hold",
       label: money(t("columns.hold")),
       isNumber: true,
-      isHidden: isSmall,
+      isHidden: true,
       cell: ({ hold }) => <Amount value={hold} />
     },
     {
@@ -159,7 +162,7 @@ export const useOrderColumns = <Order extends ListedOrder>({
     {
       name: "tags",
       label: t("columns.tags"),
-      isHidden: isSmall,
+      isHidden: isSmall || !hasTags,
       cell: ({ metadata }) => <Tags metadata={metadata} onPick={(tag) => filters.change({ tag })} />
     },
     {

@@ -23,12 +23,9 @@ export const StateMark = ({ state }: { readonly state: State }) => {
   const { t } = useTranslation("orders")
   const { icon: Icon, color } = states[state]
   return (
-    <Group gap={6} wrap="nowrap" component="span">
-      <Icon size={18} color={color} aria-hidden />
-      <Text span size="sm" className="amount">
-        {t(`states.${state}`)}
-      </Text>
-    </Group>
+    <Text span size="sm" className="amount mark">
+      <Icon size={18} color={color} aria-hidden /> {t(`states.${state}`)}
+    </Text>
   )
 }
 
@@ -39,12 +36,9 @@ export const KindMark = ({ kind }: { readonly kind: Kind }) => {
   const { t } = useTranslation("orders")
   const Icon = kinds[kind]
   return (
-    <Group gap={6} wrap="nowrap" component="span">
-      <Icon size={18} aria-hidden />
-      <Text span size="sm" className="amount">
-        {t(`kinds.${kind}`)}
-      </Text>
-    </Group>
+    <Text span size="sm" className="amount mark">
+      <Icon size={18} aria-hidden /> {t(`kinds.${kind}`)}
+    </Text>
   )
 }
 

@@ -72,7 +72,7 @@ const PriceListsPage = () => {
     },
     { name: "updated", label: t("updated"), cell: (row) => <Timestamp at={row.updated_at} /> },
     { name: "by", label: t("updatedBy"), isHidden: true, cell: (row) => row.updated_by },
-    { name: "id", label: "id", isHidden: true, cell: ({ id }) => <Id id={id} /> },
+    { name: "id", label: "ID", isHidden: true, cell: ({ id }) => <Id id={id} /> },
     ...(canWrite
       ? [
           {
@@ -99,12 +99,11 @@ const PriceListsPage = () => {
   return (
     <Stack>
       <Title order={1}>{shell("pages.priceLists")}</Title>
-      <Text c="dimmed">{t("lead")}</Text>
-      {canWrite ? (
-        <Group>
-          <Button onClick={() => open("create")}>{t("create")}</Button>
-        </Group>
-      ) : (
+      <Group justify="space-between">
+        <Text c="dimmed">{t("lead")}</Text>
+        {canWrite ? <Button onClick={() => open("create")}>{t("create")}</Button> : null}
+      </Group>
+      {canWrite ? null : (
         <Alert color="gray" role="status">
           {shell("noRight")}
         </Alert>

@@ -104,7 +104,7 @@ export const DeliveryLog = ({ calls, id }: { readonly calls: HookCalls; readonly
     "delivery_id" in redelivery.variables &&
     redelivery.variables.delivery_id === delivery.id
   const columns: ReadonlyArray<Column<Delivery>> = [
-    { name: "at", label: t("at"), cell: ({ created_at }) => <Timestamp at={created_at} /> },
+    { name: "at", label: t("at"), cell: ({ created_at }) => <Timestamp at={created_at} isShort /> },
     { name: "type", label: t("event"), cell: ({ type }) => type },
     {
       name: "state",
@@ -139,7 +139,7 @@ export const DeliveryLog = ({ calls, id }: { readonly calls: HookCalls; readonly
     {
       name: "next",
       label: t("nextAttempt"),
-      cell: ({ next_attempt_at }) => <Timestamp at={next_attempt_at} />
+      cell: ({ next_attempt_at }) => <Timestamp at={next_attempt_at} isShort />
     },
     {
       name: "task",
@@ -174,7 +174,9 @@ export const DeliveryLog = ({ calls, id }: { readonly calls: HookCalls; readonly
   ]
   return (
     <Stack>
-      <Title order={3}>{t("log")}</Title>
+      <Title order={3} size="h4">
+        {t("log")}
+      </Title>
       <Group align="flex-end" justify="space-between">
         <ChoiceFilter
           name="status"

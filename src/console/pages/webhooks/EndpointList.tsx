@@ -14,6 +14,7 @@ import type { Endpoint, EndpointForm, EndpointWithSecret, HookCalls } from "./ho
 
 interface Props {
   readonly calls: HookCalls
+  readonly lead: string
   /** The address of the page of one endpoint. */
   readonly addressOf: (id: string) => string
 }
@@ -30,7 +31,7 @@ export const EndpointState = ({ endpoint }: { readonly endpoint: Endpoint }) => 
   )
 }
 
-export const EndpointList = ({ calls, addressOf }: Props) => {
+export const EndpointList = ({ calls, lead, addressOf }: Props) => {
   const { t } = useTranslation("webhooks")
   const endpoints = usePages([...calls.area, "list"], calls.list)
   const [isOpen, { open, close }] = useDisclosure(false)
@@ -75,11 +76,10 @@ export const EndpointList = ({ calls, addressOf }: Props) => {
   ]
   return (
     <Stack>
-      {calls.mayChange ? (
-        <Group>
-          <Button onClick={open}>{t("create")}</Button>
-        </Group>
-      ) : null}
+      <Group justify="space-between">
+        <Text c="dimmed">{lead}</Text>
+        {calls.mayChange ? <Button onClick={open}>{t("create")}</Button> : null}
+      </Group>
       <DataTable label={t("endpoints")} columns={columns} query={endpoints} empty={t("noneYet")} />
       {isOpen ? (
         <EndpointDialog

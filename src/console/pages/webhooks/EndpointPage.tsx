@@ -1,13 +1,14 @@
 /** One endpoint: its state, its actions, and its deliveries. */
-import { Alert, Anchor, Button, Checkbox, Group, Select, Stack, Text, Title } from "@mantine/core"
+import { Alert, Button, Checkbox, Group, Select, Stack, Text, Title } from "@mantine/core"
 import { notifications } from "@mantine/notifications"
 import { useState } from "react"
 import { useTranslation } from "react-i18next"
-import { Link, useLocation } from "wouter"
+import { useLocation } from "wouter"
 import type { EventType } from "../../../domain/webhookEvents.ts"
 import { useApiMutation, useApiQuery } from "../../gateway/hooks.tsx"
 import { ActionDialog } from "../../parts/controls/ActionDialog.tsx"
 import { matchOption } from "../../parts/controls/addressFields.tsx"
+import { BackLink } from "../../parts/controls/BackLink.tsx"
 import { Facts } from "../../parts/controls/Facts.tsx"
 import { SecretDialog } from "../../parts/controls/SecretDialog.tsx"
 import { inks } from "../../parts/controls/StateBadge.tsx"
@@ -191,9 +192,7 @@ export const EndpointPage = ({ calls, id, listAddress }: Props) => {
   const endpoint = useApiQuery([...calls.area, "one", id], calls.readEndpoint(id))
   return (
     <Stack gap="lg">
-      <Anchor component={Link} href={listAddress} size="sm">
-        {t("toList")}
-      </Anchor>
+      <BackLink href={listAddress} label={t("toList")} />
       <QueryView query={endpoint}>
         {(details) => (
           <Stack>
@@ -234,7 +233,7 @@ export const EndpointPage = ({ calls, id, listAddress }: Props) => {
                   value: <Timestamp at={timeOf(details.failing_since)} />
                 },
                 { name: t("created"), value: <Timestamp at={timeOf(details.created_at)} /> },
-                { name: "id", value: <Id id={details.id} /> }
+                { name: "ID", value: <Id id={details.id} /> }
               ]}
             />
           </Stack>

@@ -1,5 +1,4 @@
 /** The list of one owner's endpoints, and the page of each. Must be mounted with `nest`. */
-import { Text } from "@mantine/core"
 import { Route, Switch } from "wouter"
 import { EndpointList } from "./EndpointList.tsx"
 import { EndpointPage } from "./EndpointPage.tsx"
@@ -14,8 +13,7 @@ export const Endpoints = ({ calls, lead }: Props) => (
   <Switch>
     <Route path="/:id">{({ id }) => <EndpointPage calls={calls} id={id} listAddress="/" />}</Route>
     <Route>
-      <Text c="dimmed">{lead}</Text>
-      <EndpointList calls={calls} addressOf={(id) => `/${id}`} />
+      <EndpointList calls={calls} lead={lead} addressOf={(id) => `/${id}`} />
     </Route>
   </Switch>
 )

@@ -32,6 +32,8 @@ export interface ChartProps {
   readonly kind: "bars" | "steps"
   readonly height: number
   readonly formatValue: (value: number) => string
+  /** Whether the values are counts, so that their axis has whole numbers only. */
+  readonly isCount?: boolean
   /** The text of a time at the axis, or in full in the tooltip. */
   readonly formatTime: (time: number, isFull: boolean) => string
 }
@@ -86,7 +88,17 @@ const ChartTooltip = ({
 
 /** The chart. It must be loaded with `lazy`, as it is the only part that needs the chart library. */
 const Chart = (props: ChartProps) => {
-  const { label, unit, times, series, kind, height, formatValue, formatTime } = props
+  const {
+    label,
+    unit,
+    times,
+    series,
+    kind,
+    height,
+    formatValue,
+    formatTime,
+    isCount = false
+  } = props
   const rows = times.map((time, at) => ({
     time,
     values: series.map(({ values }) => values[at] ?? null)
@@ -103,7 +115,13 @@ const Chart = (props: ChartProps) => {
   const common = (
     <>
       <CartesianGrid vertical={false} stroke={GRID} />
-      <YAxis {...axis} width="auto" axisLine={false} tickFormatter={formatValue} />
+      <YAxis
+        {...axis}
+        width="auto"
+        axisLine={false}
+        allowDecimals={!isCount}
+        tickFormatter={formatValue}
+      />
       <Tooltip
         content={(tooltip) => <ChartTooltip {...tooltip} chart={props} />}
         cursor={{ fill: "var(--mantine-color-default-hover)", stroke: GRID }}

@@ -16,7 +16,7 @@ interface Props {
 }
 
 export const StateBadge = ({ tone, children }: Props) => (
-  <Badge variant="default" tt="none" miw="max-content" c={inks[tone]}>
+  <Badge className="state" variant="default" tt="none" miw="max-content" c={inks[tone]}>
     {children}
   </Badge>
 )

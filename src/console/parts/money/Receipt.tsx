@@ -36,7 +36,6 @@ type Fact = readonly [string, ReactNode]
 const ChargeLines = ({ receipt }: { readonly receipt: ReceiptView }) => {
   const { t } = useTranslation("money")
   const { currency } = receipt
-  const unit = t("spend.unit", { context: receipt.unit })
   return (
     <RowTable
       label={t("receipt.lines.title")}
@@ -58,7 +57,9 @@ const ChargeLines = ({ receipt }: { readonly receipt: ReceiptView }) => {
           label: t("usage.unitPrice"),
           isNumber: true,
           cell: ({ kind, unitPrice }) =>
-            kind === "reference" ? unitPrice : `${unitPrice} / ${unit}`
+            kind === "reference"
+              ? unitPrice
+              : t("receipt.perUnit", { context: receipt.unit, price: unitPrice })
         },
         {
           name: "amount",
@@ -108,7 +109,10 @@ export const Receipt = ({
                   <Amount value={receipt.exposure} currency={currency} key="exposure" />
                 ]
               ] as const)),
-          [t("receipt.basis"), receipt.basis],
+          [
+            t("receipt.basis"),
+            t("receipt.basisOf", { context: receipt.basis, basis: receipt.basis })
+          ],
           ...(receipt.resolution === undefined
             ? []
             : ([[t("receipt.resolution"), receipt.resolution]] as const)),

@@ -165,7 +165,9 @@ export const SpendReport = ({ periods, rows, previousRows, group, labelOf }: Pro
       name: "units",
       label: t("spend.units"),
       cell: ({ units, unit }) =>
-        units === null || unit === null ? "–" : `${units} ${t("spend.unit", { context: unit })}`,
+        units === null || unit === null
+          ? "–"
+          : `${groupDigits(String(units))} ${t("spend.unit", { context: unit })}`,
       text: ({ units }) => (units === null ? UNKNOWN : String(units)),
       isNumber: true,
       isHidden: true
@@ -204,21 +206,23 @@ export const SpendReport = ({ periods, rows, previousRows, group, labelOf }: Pro
   }
   return (
     <Stack gap="sm">
-      <Figures
-        figures={available.map((candidate) => ({
-          label: t(`spend.measures.${candidate}`),
-          value: <Amount value={all.amounts[candidate]} currency={currency} />,
-          note: noteOf(candidate)
-        }))}
-      />
-      <Select
-        label={t("spend.measure")}
-        value={measure}
-        allowDeselect={false}
-        data={available.map((value) => ({ value, label: t(`spend.measures.${value}`) }))}
-        onChange={(value) => set({ measure: value })}
-        w={160}
-      />
+      <Group justify="space-between" align="flex-end">
+        <Figures
+          figures={available.map((candidate) => ({
+            label: t(`spend.measures.${candidate}`),
+            value: <Amount value={all.amounts[candidate]} currency={currency} />,
+            note: noteOf(candidate)
+          }))}
+        />
+        <Select
+          label={t("spend.measure")}
+          value={measure}
+          allowDeselect={false}
+          data={available.map((value) => ({ value, label: t(`spend.measures.${value}`) }))}
+          onChange={(value) => set({ measure: value })}
+          w={130}
+        />
+      </Group>
       <TimeChart
         label={t("spend.title")}
         unit={currency}

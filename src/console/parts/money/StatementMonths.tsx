@@ -1,5 +1,5 @@
 /** The monthly statements of an organisation: a list, and one month to read, print and download. */
-import { Badge, Button, Group, Stack, Text, TextInput, Title } from "@mantine/core"
+import { Anchor, Button, Group, Stack, Text, TextInput, Title } from "@mantine/core"
 import { IconDownload } from "@tabler/icons-react"
 import { Effect } from "effect"
 import { useState } from "react"
@@ -8,6 +8,8 @@ import { Link, Route, Switch, useLocation, useParams } from "wouter"
 import type { SealedMonthView, StatementView } from "../../../features/statements/StatementsApi.ts"
 import type { ApiCall } from "../../gateway/client.ts"
 import { type ListPage, type PageCursor, useApiQuery, usePages } from "../../gateway/hooks.tsx"
+import { BackLink } from "../controls/BackLink.tsx"
+import { StateBadge } from "../controls/StateBadge.tsx"
 import { type Column, DataTable, RowTable } from "../DataTable.tsx"
 import { FailureNote } from "../FailureNote.tsx"
 import { QueryView } from "../QueryView.tsx"
@@ -89,9 +91,9 @@ const Months = ({ source }: { readonly source: StatementSource }) => {
       })
   )
   const link = (month: string) => (
-    <Button component={Link} href={`/${month}`} variant="subtle" size="compact-sm">
+    <Anchor component={Link} href={`/${month}`} size="sm">
       {month}
-    </Button>
+    </Anchor>
   )
   const download = useDownload()
   const file = ({ month }: { readonly month: string }) => {
@@ -149,11 +151,7 @@ const Months = ({ source }: { readonly source: StatementSource }) => {
           {
             name: "state",
             label: t("statements.state"),
-            cell: () => (
-              <Badge color="gray" variant="default">
-                {t("statements.unsealed")}
-              </Badge>
-            )
+            cell: () => <StateBadge tone="off">{t("statements.unsealed")}</StateBadge>
           },
           { name: "file", label: t("statements.file"), cell: file }
         ]}
@@ -179,11 +177,7 @@ const MonthStatement = ({ source }: { readonly source: StatementSource }) => {
   const statement = useApiQuery([...source.area, "statement", month], source.readMonth(month))
   return (
     <Stack>
-      <Group className="unprinted">
-        <Button component={Link} href="/" variant="subtle" size="compact-sm">
-          {t("statements.all")}
-        </Button>
-      </Group>
+      <BackLink href="/" label={t("statements.all")} />
       <QueryView query={statement} lines={12}>
         {(answer) => <StatementSheet statement={answer} path={`${source.path}/${month}`} />}
       </QueryView>

@@ -65,8 +65,12 @@ interface ChargeTotals {
   readonly net: string
 }
 
-/** The time without seconds, which the limits of a month never have. */
-const withoutSeconds = (time: string): string => time.replace(/:00\.000Z$/, "Z")
+/** The first and the last day of a month, in the time zone of its statement. */
+const daysOf = ({ from, to, time_zone: timeZone }: StatementView, language: string): string =>
+  new Intl.DateTimeFormat(language, { dateStyle: "medium", timeZone }).formatRange(
+    Date.parse(from),
+    Date.parse(to) - 1
+  )
 
 const negate = (amount: string): string => (amount === "0" ? amount : `-${amount}`)
 
@@ -207,7 +211,7 @@ export const StatementSheet = ({
   readonly statement: StatementView
   readonly path: string
 }) => {
-  const { t } = useTranslation("money")
+  const { t, i18n } = useTranslation("money")
   const chargeColumns = useChargeColumns()
   const movementColumns = useMovedColumns()
   const { charges } = statement
@@ -233,8 +237,7 @@ export const StatementSheet = ({
         <Text>{statement.organization_name}</Text>
         <Text size="sm" c="dimmed">
           {t("statements.period", {
-            from: withoutSeconds(statement.from),
-            to: withoutSeconds(statement.to),
+            days: daysOf(statement, i18n.language),
             zone: statement.time_zone,
             currency: statement.currency
           })}

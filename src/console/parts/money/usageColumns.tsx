@@ -2,7 +2,7 @@
 import { useTranslation } from "react-i18next"
 import type { UsageEntry } from "../../../http/api/shared.ts"
 import type { Column } from "../DataTable.tsx"
-import { Amount, Id, Timestamp } from "../texts.tsx"
+import { Amount, groupDigits, Id, Timestamp } from "../texts.tsx"
 
 export type UsageRow = typeof UsageEntry.Type
 
@@ -16,7 +16,7 @@ export const useUsageColumns = (): ReadonlyArray<Column<UsageRow>> => {
       name: "units",
       label: t("spend.units"),
       cell: ({ input, output, unit }) =>
-        `${input > 0 ? `${input} + ` : ""}${output} ${t("spend.unit", { context: unit })}`,
+        `${input > 0 ? `${groupDigits(String(input))} + ` : ""}${groupDigits(String(output))} ${t("spend.unit", { context: unit })}`,
       isNumber: true
     },
     {

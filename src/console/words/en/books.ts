@@ -185,11 +185,11 @@ export const books = {
       reported: "Reported"
     },
     kinds: {
-      different: "different",
-      missing_there: "missing at the vendor",
-      missing_here: "missing in the gateway",
-      orphan: "orphan",
-      matched: "matched"
+      different: "Different",
+      missing_there: "Missing at the vendor",
+      missing_here: "Missing in the gateway",
+      orphan: "Orphan",
+      matched: "Matched"
     },
     meanings: {
       different: "In both, with different amounts.",

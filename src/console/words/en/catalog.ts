@@ -189,7 +189,6 @@ export const catalog = {
     after: "After",
     entry: "Entry",
     newKey: "new value (hidden)",
-    gone: "Removed",
     sound: "The draft is valid.",
     checking: "Checking …",
     replay: "Replay a month",

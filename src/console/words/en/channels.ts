@@ -73,7 +73,6 @@ export const channels = {
   allOrders: "All orders of this channel",
   order: "Order",
   model: "Model",
-  orderStates: { processing: "processing", succeeded: "succeeded", failed: "failed" },
   placed: "Created",
   charge: "Charge",
   test: "Test",

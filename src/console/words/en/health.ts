@@ -119,11 +119,12 @@ export const health = {
   byAge: "Open holds by age",
   oldest: "Oldest",
   nothingOpen: "No open orders",
-  lookedAtAll_one: "All: {{count}} open order",
-  lookedAtAll_other: "All: {{count}} open orders",
-  lookedAtSome_one: "Newest open order only; there are more",
-  lookedAtSome_other: "Newest {{count}} open orders only; there are more",
-  gaugeSays: "Metrics count {{count}} open holds.",
+  lookedAtAll_one: "All: {{count}} open order.",
+  lookedAtAll_other: "All: {{count}} open orders.",
+  lookedAtSome_one: "Newest open order only; there are more.",
+  lookedAtSome_other: "Newest {{count}} open orders only; there are more.",
+  gaugeSays_one: "The metrics count {{count}} open hold.",
+  gaugeSays_other: "The metrics count {{count}} open holds.",
   readAgain: "Refresh",
   lookFurther: "Load more"
 } as const

@@ -5,7 +5,7 @@ export const key = {
   member: "Member",
   organization: "Organisation",
   never: "never",
-  budget: "Monthly budget",
+  budget: "Monthly cap",
   spend: "Spend by key this month",
   key: "Key",
   thisKey: "{{name}} (this key)",

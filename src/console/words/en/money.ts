@@ -5,7 +5,7 @@ export const money = {
     balance: "Balance",
     held: "Held",
     available: "Available",
-    month: "This month",
+    month: "Monthly cap",
     notes: {
       balance: "of the organisation",
       held: "for open orders",
@@ -94,6 +94,17 @@ export const money = {
     formula: "Calculation of the hold",
     exposure: "Upper bound",
     basis: "Usage source",
+    basisOf: "{{basis}}",
+    basisOf_upstream_usage: "Vendor-reported usage",
+    basisOf_largest_plausible: "Upper bound of the order",
+    basisOf_formula: "Formula of the model",
+    basisOf_ordered_seconds: "Seconds of the order",
+    basisOf_requested_images: "Images of the request",
+    basisOf_unread_answer: "Unreadable success response",
+    perUnit: "{{price}} / unit",
+    perUnit_token: "{{price}} / token",
+    perUnit_second: "{{price}} / second",
+    perUnit_image: "{{price}} / image",
     lines: {
       title: "Charged units",
       item: "Item",
@@ -136,7 +147,7 @@ export const money = {
     print: "Print",
     file: "File",
     files: { csv: "Entries (CSV)", focus: "FOCUS (CSV)", json: "JSON", html: "Page (HTML)" },
-    period: "{{from}} to {{to}}, {{zone}}. Amounts in {{currency}}.",
+    period: "{{days}}, {{zone}}. Amounts in {{currency}}.",
     balance: "Balance",
     line: "Item",
     count: "Count",
@@ -166,7 +177,9 @@ export const money = {
     names: { byModel: "Model", byMember: "Member", byTag: "Tag" },
     nothing: "None this month",
     notSealed: "This month is not sealed yet.",
-    stillOpen:
+    stillOpen_one:
+      "This month is not sealed yet: {{count}} order is open, with holds of {{amount}} {{currency}}.",
+    stillOpen_other:
       "This month is not sealed yet: {{count}} orders are open, with holds of {{amount}} {{currency}}.",
     sealedAt: "Sealed with {{count}} entries at"
   }

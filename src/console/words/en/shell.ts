@@ -63,7 +63,7 @@ export const shell = {
   total: "Total",
   yes: "yes",
   no: "no",
-  any: "any",
+  any: "Any",
   or: "or",
   lacksScope: "Missing scope",
   needsScope:

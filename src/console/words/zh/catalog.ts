@@ -191,7 +191,6 @@ export const catalog: Translated<typeof english> = {
     after: "之后",
     entry: "条目",
     newKey: "新的值（不显示）",
-    gone: "将被移除。",
     sound: "网关接受此草稿。",
     checking: "网关正在检查……",
     replay: "按月重算",

@@ -76,7 +76,6 @@ export const channels: Translated<typeof english> = {
   allOrders: "该渠道的全部订单",
   order: "订单",
   model: "模型",
-  orderStates: { processing: "进行中", succeeded: "成功", failed: "失败" },
   placed: "下单时间",
   charge: "费用",
   test: "测试",

@@ -121,7 +121,8 @@ export const health: Translated<typeof english> = {
   lookedAtAll_other: "共 {{count}} 个未结订单。",
   lookedAtSome_one: "已查看最新的 {{count}} 个未结订单，还有更多。",
   lookedAtSome_other: "已查看最新的 {{count}} 个未结订单，还有更多。",
-  gaugeSays: "指标显示有 {{count}} 个未结预扣。",
+  gaugeSays_one: "指标显示有 {{count}} 个未结预扣。",
+  gaugeSays_other: "指标显示有 {{count}} 个未结预扣。",
   readAgain: "重新读取",
   lookFurther: "继续向前查看"
 }

@@ -8,7 +8,7 @@ export const key: Translated<typeof english> = {
   member: "成员",
   organization: "组织",
   never: "永不过期",
-  budget: "本月预算",
+  budget: "月度上限",
   spend: "本月各密钥的消费",
   key: "密钥",
   thisKey: "{{name}}（当前密钥）",

@@ -8,7 +8,7 @@ export const money: Translated<typeof english> = {
     balance: "余额",
     held: "预扣",
     available: "可用",
-    month: "本月",
+    month: "月度上限",
     notes: {
       balance: "组织的现有金额",
       held: "为进行中的订单预留",
@@ -97,6 +97,17 @@ export const money: Translated<typeof english> = {
     formula: "预扣计算方式",
     exposure: "最高可能费用",
     basis: "用量来源",
+    basisOf: "{{basis}}",
+    basisOf_upstream_usage: "供应商上报的用量",
+    basisOf_largest_plausible: "订单上限",
+    basisOf_formula: "模型公式",
+    basisOf_ordered_seconds: "订单的秒数",
+    basisOf_requested_images: "请求的图片数",
+    basisOf_unread_answer: "成功响应无法读取",
+    perUnit: "{{price}} / 单位",
+    perUnit_token: "{{price}} / token",
+    perUnit_second: "{{price}} / 秒",
+    perUnit_image: "{{price}} / 张",
     lines: {
       title: "计费明细",
       item: "项目",
@@ -139,7 +150,7 @@ export const money: Translated<typeof english> = {
     print: "打印",
     file: "文件",
     files: { csv: "明细（CSV）", focus: "FOCUS（CSV）", json: "JSON", html: "网页（HTML）" },
-    period: "{{from}} 至 {{to}}，{{zone}}。金额单位：{{currency}}。",
+    period: "{{days}}，{{zone}}。金额单位：{{currency}}。",
     balance: "余额",
     line: "项目",
     count: "笔数",
@@ -169,7 +180,8 @@ export const money: Translated<typeof english> = {
     names: { byModel: "模型", byMember: "成员", byTag: "标签" },
     nothing: "本月没有。",
     notSealed: "该月尚未封账。",
-    stillOpen: "该月尚未封账：还有 {{count}} 个订单进行中，预扣 {{amount}} {{currency}}。",
+    stillOpen_one: "该月尚未封账：还有 {{count}} 个订单进行中，预扣 {{amount}} {{currency}}。",
+    stillOpen_other: "该月尚未封账：还有 {{count}} 个订单进行中，预扣 {{amount}} {{currency}}。",
     sealedAt: "已封账，共 {{count}} 条明细，时间："
   }
 }

@@ -26,7 +26,8 @@ import {
 } from "../../../../features/reconciliations/vendorLists.ts"
 import { decodeDetails, failureOf } from "../../../gateway/failures.ts"
 import { request } from "../../../gateway/files.ts"
-import { useApiQuery, useSession } from "../../../gateway/hooks.tsx"
+import { useSession } from "../../../gateway/hooks.tsx"
+import { useCatalog } from "../../../gateway/useCatalog.ts"
 import { RowTable } from "../../../parts/DataTable.tsx"
 import { FailureNote } from "../../../parts/FailureNote.tsx"
 import { columnsOf } from "./listColumns.ts"
@@ -148,7 +149,7 @@ const ListForm = ({
   const { session } = useSession()
   const cache = useQueryClient()
   const [columns, setColumns] = useState<ReadonlyArray<string>>([])
-  const channels = useApiQuery(["catalog", "document"], (gateway) => gateway.admin.readCatalog({}))
+  const channels = useCatalog()
   const form = useForm({ initialValues, validate: useProblems() })
   const reconcile = useMutation({
     mutationFn: async (values: Values) => {

@@ -1,5 +1,5 @@
 /** The reconciliations of vendors' lists with the ledger, and the result of each. */
-import { Button, Group, Select, Stack, Text, Title } from "@mantine/core"
+import { Anchor, Button, Group, Select, Stack, Text, Title } from "@mantine/core"
 import { IconDownload } from "@tabler/icons-react"
 import { useState } from "react"
 import { useTranslation } from "react-i18next"
@@ -12,6 +12,7 @@ import { type EntryKind, entryKinds } from "../../../../features/reconciliations
 import { useApiMutation, useApiQuery, usePages, useSession } from "../../../gateway/hooks.tsx"
 import { hasRole } from "../../../gateway/session.ts"
 import { useAddressFilters } from "../../../parts/addressFilters.ts"
+import { BackLink } from "../../../parts/controls/BackLink.tsx"
 import { type Column, DataTable, RowTable } from "../../../parts/DataTable.tsx"
 import { FailureNote } from "../../../parts/FailureNote.tsx"
 import { ConfirmDialog } from "../../../parts/money/ConfirmDialog.tsx"
@@ -178,11 +179,7 @@ const ReconciliationDetails = () => {
   )
   return (
     <Stack>
-      <Group>
-        <Button component={Link} href="/" variant="subtle" size="compact-sm">
-          {t("reconcile.all")}
-        </Button>
-      </Group>
+      <BackLink href="/" label={t("reconcile.all")} />
       <QueryView query={reconciliation} lines={8}>
         {(reconciliation) => (
           <Stack>
@@ -225,16 +222,16 @@ const ReconciliationList = () => {
   })
   return (
     <Stack>
-      <Text c="dimmed">{t("reconcile.lead")}</Text>
-      {hasRole(session, "finance") ? (
-        <Group>
+      <Group justify="space-between">
+        <Text c="dimmed">{t("reconcile.lead")}</Text>
+        {hasRole(session, "finance") ? (
           <ReconcileButton onCreate={(id) => navigate(`/${id}`)} />
-        </Group>
-      ) : (
-        <Text size="sm" c="dimmed">
-          {shell("noRight")}
-        </Text>
-      )}
+        ) : (
+          <Text size="sm" c="dimmed">
+            {shell("noRight")}
+          </Text>
+        )}
+      </Group>
       <DataTable
         label={t("tabs.reconciliations")}
         query={reconciliations}
@@ -244,9 +241,9 @@ const ReconciliationList = () => {
             name: "created",
             label: t("journal.at"),
             cell: (row) => (
-              <Button component={Link} href={`/${row.id}`} variant="subtle" size="compact-sm">
+              <Anchor component={Link} href={`/${row.id}`} size="sm">
                 <Timestamp at={row.created_at} />
-              </Button>
+              </Anchor>
             )
           },
           { name: "channel", label: t("reconcile.channel"), cell: ({ channel }) => channel },

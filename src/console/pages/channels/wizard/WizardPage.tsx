@@ -1,10 +1,10 @@
 /** The wizard that adds a vendor: its channel, models and prices, applied in one step. */
-import { Alert, Anchor, Group, Stack, Text, Title } from "@mantine/core"
+import { Alert, Group, Stack, Text, Title } from "@mantine/core"
 import { useEffect, useRef, useState } from "react"
 import { useTranslation } from "react-i18next"
-import { Link } from "wouter"
 import { useApiQuery, useSession } from "../../../gateway/hooks.tsx"
 import { hasRole } from "../../../gateway/session.ts"
+import { BackLink } from "../../../parts/controls/BackLink.tsx"
 import { QueryView } from "../../../parts/QueryView.tsx"
 import { readCatalog } from "../../catalog/draft/catalogCalls.ts"
 import type { CatalogVersion } from "../../catalog/draft/storedDraft.ts"
@@ -122,9 +122,7 @@ const WizardPage = () => {
   return (
     <Stack maw={800}>
       <div>
-        <Anchor component={Link} href="/" size="sm">
-          ← {channels("back")}
-        </Anchor>
+        <BackLink href="/" label={channels("back")} />
         <Title order={1}>{t("title")}</Title>
         <Text c="dimmed">{t("lead")}</Text>
       </div>

@@ -34,8 +34,17 @@ const useTitle = (id: string) => {
 
 const State = ({ budget }: { readonly budget: BudgetView }) => {
   const { t } = useTranslation("books")
-  if (budget.exceeded) return <Badge color="red.9">{t("budgets.exceeded")}</Badge>
-  return budget.available === "0" ? <Badge color="red.9">{t("budgets.reached")}</Badge> : null
+  if (budget.exceeded)
+    return (
+      <Badge className="state" color="red.9" tt="none">
+        {t("budgets.exceeded")}
+      </Badge>
+    )
+  return budget.available === "0" ? (
+    <Badge className="state" color="red.9" tt="none">
+      {t("budgets.reached")}
+    </Badge>
+  ) : null
 }
 
 const BudgetCard = ({

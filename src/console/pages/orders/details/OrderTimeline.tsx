@@ -6,14 +6,14 @@ import { RowTable } from "../../../parts/DataTable.tsx"
 import { FailureNote } from "../../../parts/FailureNote.tsx"
 import { Receipt } from "../../../parts/money/Receipt.tsx"
 import { QueryView } from "../../../parts/QueryView.tsx"
-import { Amount, Id, Timestamp } from "../../../parts/texts.tsx"
+import { Amount, groupDigits, Id, Timestamp } from "../../../parts/texts.tsx"
 import { callsOfOperator } from "../../webhooks/hookCalls.ts"
 import { StateMark } from "../orderMarks.tsx"
 import { OwnerName } from "../owners.tsx"
 import { OrderLife } from "./OrderLife.tsx"
 import { OrphanCase } from "./OrphanCase.tsx"
 import { useDeliverySteps } from "./orderDeliveries.tsx"
-import { BackLink, CopyLink, Facts, isMissing, NoSuchOrder, Section } from "./orderFrame.tsx"
+import { CopyLink, Facts, isMissing, ListLink, NoSuchOrder, Section } from "./orderFrame.tsx"
 import { isOpen, type OrderHistory, useTimelineLife } from "./timelineLife.ts"
 import { JsonText, VendorCalls } from "./VendorCalls.tsx"
 
@@ -47,7 +47,9 @@ const OrderFacts = ({ history }: { readonly history: OrderHistory }) => {
           [t("one.upstreamId")]:
             history.upstream_id === null ? null : <Id id={history.upstream_id} isFull />,
           [t("one.tokens")]:
-            history.completion_tokens === null ? null : String(history.completion_tokens),
+            history.completion_tokens === null
+              ? null
+              : groupDigits(String(history.completion_tokens)),
           [t("one.asked")]: renderTime(history.asked_at),
           [t("one.next")]: isOpen(history) ? renderTime(history.next_poll_at) : null,
           [t("one.deadline")]: isOpen(history) ? renderTime(history.deadline) : null,
@@ -71,7 +73,12 @@ const Attempts = ({ attempts }: Pick<OrderHistory, "attempts">) => {
         rows={attempts}
         columns={[
           { name: "channel", label: t("attempts.channel"), cell: ({ channel }) => channel },
-          { name: "protocol", label: t("attempts.protocol"), cell: ({ protocol }) => protocol },
+          {
+            name: "protocol",
+            label: t("attempts.protocol"),
+            isHidden: true,
+            cell: ({ protocol }) => protocol
+          },
           {
             name: "model",
             label: t("attempts.model"),
@@ -80,7 +87,7 @@ const Attempts = ({ attempts }: Pick<OrderHistory, "attempts">) => {
           {
             name: "started",
             label: t("attempts.started"),
-            cell: ({ started_at }) => <Timestamp at={started_at} />
+            cell: ({ started_at }) => <Timestamp at={started_at} isShort />
           },
           {
             name: "reason",
@@ -135,7 +142,8 @@ const Quote = ({ quote }: Pick<OrderHistory, "quote">) => {
   const surcharge = counts.reference_surcharge
   const formatFlag = (flag: boolean | undefined) =>
     flag === undefined ? null : shell(flag ? "yes" : "no")
-  const count = (value: number | undefined) => (value === undefined ? null : String(value))
+  const count = (value: number | undefined) =>
+    value === undefined ? null : groupDigits(String(value))
   return (
     <Section label={t("quote.label")}>
       <Facts
@@ -262,7 +270,7 @@ const OpenedTimeline = ({ history }: { readonly history: OrderHistory }) => {
   const { orphan } = history
   return (
     <Stack>
-      <BackLink />
+      <ListLink />
       <Group justify="space-between">
         <Title order={1} size="h2">
           {t("one.title", { kind: t(`kinds.${history.kind}`), model: history.model ?? "" })}
@@ -313,7 +321,7 @@ export const OrderTimeline = ({ id }: { readonly id: string }) => {
   if (history.isError && history.data === undefined) {
     return (
       <Stack>
-        <BackLink />
+        <ListLink />
         <FailureNote error={history.error} onRetry={() => void history.refetch()} />
       </Stack>
     )

@@ -14,7 +14,7 @@ import { DeleteButton } from "./DeleteButton.tsx"
 import { OrderLife } from "./OrderLife.tsx"
 import { OrderPlayer } from "./OrderPlayer.tsx"
 import { useDeliverySteps } from "./orderDeliveries.tsx"
-import { BackLink, CopyLink, Facts, isMissing, NoSuchOrder, Section } from "./orderFrame.tsx"
+import { CopyLink, Facts, isMissing, ListLink, NoSuchOrder, Section } from "./orderFrame.tsx"
 import { useOwnLife } from "./ownLife.ts"
 
 type Order = typeof OwnOrderView.Type
@@ -66,7 +66,7 @@ const OpenedOrder = ({ order }: { readonly order: Order }) => {
   })
   return (
     <Stack>
-      <BackLink />
+      <ListLink />
       <Group justify="space-between">
         <Title order={1} size="h2">
           {t("one.title", { kind: t(`kinds.${order.kind}`), model: order.model })}
@@ -81,12 +81,12 @@ const OpenedOrder = ({ order }: { readonly order: Order }) => {
         <Id id={order.id} isFull />
       </Group>
       <Grid>
-        <Grid.Col span={{ base: 12, lg: 5 }}>
+        <Grid.Col span={{ base: 12, lg: 5 }} order={{ base: 2, lg: 1 }}>
           <Card withBorder p="md">
             <OrderLife parts={life.parts} steps={[...life.steps, ...deliverySteps]} />
           </Card>
         </Grid.Col>
-        <Grid.Col span={{ base: 12, lg: 7 }}>
+        <Grid.Col span={{ base: 12, lg: 7 }} order={{ base: 1, lg: 2 }}>
           <Stack>
             <Section label={t("player.label")}>
               <Result order={order} />
@@ -131,7 +131,7 @@ export const OwnOrder = ({ id }: { readonly id: string }) => {
   if (order.isError && order.data === undefined) {
     return (
       <Stack>
-        <BackLink />
+        <ListLink />
         <FailureNote error={order.error} onRetry={() => void order.refetch()} />
       </Stack>
     )

@@ -1,22 +1,17 @@
 /** The frame of an opened order: the link back, sections, and tables of facts. */
-import { Anchor, Button, Card, CopyButton, Group, Stack, Table, Text, Title } from "@mantine/core"
-import { IconArrowLeft, IconCheck, IconLink } from "@tabler/icons-react"
+import { Button, Card, CopyButton, Stack, Table, Text, Title } from "@mantine/core"
+import { IconCheck, IconLink } from "@tabler/icons-react"
 import type { ReactNode } from "react"
 import { useTranslation } from "react-i18next"
-import { Link, useSearch } from "wouter"
+import { useSearch } from "wouter"
 import { failureOf } from "../../../gateway/failures.ts"
+import { BackLink } from "../../../parts/controls/BackLink.tsx"
 
-export const BackLink = () => {
+/** The link to the list of orders, with its filters. */
+export const ListLink = () => {
   const { t } = useTranslation("orders")
   const search = useSearch()
-  return (
-    <Anchor component={Link} href={search === "" ? "/" : `/?${search}`} size="sm">
-      <Group gap={4} component="span">
-        <IconArrowLeft size={16} aria-hidden />
-        {t("one.back")}
-      </Group>
-    </Anchor>
-  )
+  return <BackLink href={search === "" ? "/" : `/?${search}`} label={t("one.back")} />
 }
 
 /** Copies a link to the open order, without the filters of the list that led there. */
@@ -46,7 +41,7 @@ export const NoSuchOrder = ({ id }: { readonly id: string }) => {
   const { t } = useTranslation("orders")
   return (
     <Stack align="flex-start">
-      <BackLink />
+      <ListLink />
       <Title order={1}>{t("one.noSuch")}</Title>
       <Text className="said">{t("one.noSuchHint", { id })}</Text>
     </Stack>

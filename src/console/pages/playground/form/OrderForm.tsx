@@ -132,13 +132,15 @@ export const OrderForm = ({ models, model, draft, change, lanes, onChoose, onCom
             >
               {kind === null ? null : t(`go.${kind}`)}
             </Button>
-            {lanes.map((lane) => (
-              <QuoteLine
-                key={lane.name}
-                quote={lane.quote}
-                model={isComparing ? lane.modelId : undefined}
-              />
-            ))}
+            <Group gap="xl" align="flex-start">
+              {lanes.map((lane) => (
+                <QuoteLine
+                  key={lane.name}
+                  quote={lane.quote}
+                  model={isComparing ? lane.modelId : undefined}
+                />
+              ))}
+            </Group>
           </Group>
           <AdvancedPart
             {...fields}
