@@ -35,7 +35,7 @@ export const Amount = ({
 }
 
 const mediumTime = { dateStyle: "medium", timeStyle: "medium" } as const
-const shortTime = { month: "short", day: "numeric", hour: "numeric", minute: "2-digit" } as const
+const shortTime = { dateStyle: "medium", timeStyle: "short" } as const
 
 /** A time in the reader's time zone. Its tooltip has the exact time with the zone. */
 export const Timestamp = ({
@@ -43,7 +43,7 @@ export const Timestamp = ({
   isShort = false
 }: {
   readonly at: string | null
-  /** Whether the year and the seconds are left to the tooltip. */
+  /** Whether the seconds are left to the tooltip. */
   readonly isShort?: boolean
 }) => {
   const { t, i18n } = useTranslation()

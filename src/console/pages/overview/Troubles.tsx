@@ -85,7 +85,7 @@ export const Orphans = () => {
       columns={[
         {
           name: "at",
-          label: t("order"),
+          label: texts("at"),
           cell: ({ id, created_at }) => (
             <Anchor component={Link} href={`~/console/all-orders/${id}`} size="sm" title={id}>
               <Timestamp at={created_at} />

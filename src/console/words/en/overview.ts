@@ -26,7 +26,6 @@ export const overview = {
   alert: "Alert below",
   orphans: "Open orphans",
   orphansFine: "No open orphans",
-  order: "Order",
   budgets: "Budgets near their limit",
   budgetsFine: "No budget has reached {{percent}} %.",
   budget: "Budget",

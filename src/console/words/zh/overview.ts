@@ -29,7 +29,6 @@ export const overview: Translated<typeof english> = {
   alert: "提醒线",
   orphans: "未处理的孤儿任务",
   orphansFine: "没有未处理的孤儿任务",
-  order: "订单",
   budgets: "即将用完的预算",
   budgetsFine: "没有预算用到 {{percent}} %。",
   budget: "预算",
