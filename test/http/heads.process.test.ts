@@ -45,8 +45,8 @@ layer(layerTestGateway("postgres"), { excludeTestServices: true, timeout: "60 se
         if (status === 417) assert.match(answer?.head ?? "", /\r\nconnection: close(\r\n|$)/)
         const { error, ...rest } = JSON.parse(answer?.body ?? "{}")
         assert.deepStrictEqual(rest, {})
-        const more = status === 405 ? ["allow"] : []
-        assert.sameMembers(Object.keys(error), ["message", "type", "param", "code", ...more])
+        const fields = ["message", "type", "param", "code", "doc_url"]
+        assert.sameMembers(Object.keys(error), status === 405 ? [...fields, "allow"] : fields)
         assert.strictEqual(error.type, "invalid_request_error")
         assert.include(error.message, says)
       })
