@@ -33,7 +33,8 @@ const queries = new QueryClient({
       // Whatever was loaded before the browser was offline may be out of date.
       refetchOnReconnect: "always"
     },
-    // An action is refused while the browser is offline. It does not wait until nobody expects it.
+    // An action is refused while the browser is offline. If it waited, it would be sent later, after
+    // its user has left.
     mutations: { networkMode: "always" }
   }
 })
