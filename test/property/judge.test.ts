@@ -83,6 +83,8 @@ describe("the judge of product and charge", () => {
     assert.isEmpty(
       faults(planOf("image", { cut: "hang at once" }), roundOf(upstreamError(""), orphan))
     )
+    const late = received(504, '{"error":{"code":"upstream_error"}}', "x-should-retry: false")
+    assert.isEmpty(faults(planOf("chat"), roundOf(late, orphan)))
     const refused = roundOf(received(400, '{"error":{"code":"upstream_error"}}'))
     assert.isEmpty(faults(planOf("image", { status: 400, shape: "error" }), refused))
     assert.isEmpty(faults(planOf("chat", { usage: "zero" }), roundOf(received(200, words))))
@@ -111,6 +113,11 @@ describe("the judge of product and charge", () => {
     ],
     ["charged without a product", planOf("image"), roundOf(upstreamError("", ""), paid)],
     ["charged without a product", planOf("image"), roundOf(received(200, "{}"), paid)],
+    [
+      "unread answer not charged",
+      planOf("chat", { cut: "hang" }),
+      roundOf(received(504, ""), orphan)
+    ],
     [
       "unread answer not charged",
       planOf("image", { shape: "truncated" }),

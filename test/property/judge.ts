@@ -178,10 +178,14 @@ const refusingShapes: ReadonlySet<AnswerPlan["shape"]> = new Set([
 /** Bytes that are no answer of HTTP, or may be lost before anybody reads them. */
 const unheard: ReadonlySet<string> = new Set(["garbage", "both", "reset"])
 
+/** The answer came after the gateway's deadline, on a busy machine: it counts as none. */
+const isLate = ({ answers: [first], orphans }: Round, { answer }: Plan): boolean =>
+  first.status === 504 && orphans > 0 && !answer.cut.startsWith("hang")
+
 /** An answer of success came, whatever could be read of it, that does not refuse. */
 const hasSucceeded = (round: Round, plan: Plan): boolean => {
   const { status, shape, cut, framing, ending } = plan.answer
-  if (plan.kind === "video" || round.orders === 0) return false
+  if (plan.kind === "video" || round.orders === 0 || isLate(round, plan)) return false
   if (status >= 300 || cut.endsWith("at once") || unheard.has(framing) || unheard.has(cut)) {
     return false
   }
