@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { RawAnswer } from "../../src/domain/RawAnswer.ts"
-import { renameModel, renameRawModel } from "../../src/orders/text/orderedModel.ts"
+import { makeModelRenaming, renameRawModel } from "../../src/orders/text/orderedModel.ts"
 
 const renamed = (text: string): string =>
-  Buffer.from(renameModel(Buffer.from(text), "talk-1")).toString()
+  Buffer.from(makeModelRenaming("talk-1")(Buffer.from(text))).toString()
 
 describe("the name of the model in a vendor's answer", () => {
   it.each([
@@ -24,6 +24,23 @@ describe("the name of the model in a vendor's answer", () => {
     ":\n\n"
   ])("is nowhere in %s, which stays as it is", (text) => {
     assert.strictEqual(renamed(text), text)
+  })
+
+  it("is replaced in every event of a stream, whatever the events before it were like", () => {
+    const rename = makeModelRenaming("talk-1")
+    const events = [
+      '{"id":"a","model":"vendor-1","n":1}',
+      '{"id":"a","model":"vendor-1","n":2}',
+      '{"id":"a","model":"vendor-12","n":3}',
+      '{"id":"a","object":"x"}',
+      '{"id":"b","x":{"model":"y"},"model":"vendor-1"}',
+      '{"id":"a","model":"vendor-1","n":4}',
+      '{"id":"a","model":"vendor-1"'
+    ]
+    for (const event of events) {
+      const expected = event.replace(/"vendor-12?"/, '"talk-1"')
+      assert.strictEqual(Buffer.from(rename(Buffer.from(event))).toString(), expected)
+    }
   })
 
   it("is searched in linear time, also before a cut string full of quotes", () => {

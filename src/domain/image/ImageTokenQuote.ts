@@ -84,9 +84,10 @@ const countIn = (fields: unknown, name: string): bigint | null => {
 
 /** Reads a usage in the common standard form; null for any other form. */
 export const readImageUsage = (usage: unknown): ImageUsage | null => {
+  if (!Predicate.isObject(usage)) return null
   const inputTokens = countIn(usage, "input_tokens")
   const outputTokens = countIn(usage, "output_tokens")
-  if (inputTokens === null || outputTokens === null || !Predicate.isObject(usage)) return null
+  if (inputTokens === null || outputTokens === null) return null
   const details = "input_tokens_details" in usage ? usage.input_tokens_details : null
   return {
     inputTokens,

@@ -37,27 +37,40 @@ const rangeOfName = (text: string): { readonly from: number; readonly to: number
   return null
 }
 
-/** JSON, or a server-sent event of JSON, with another name of the model; unchanged without one. */
-export const renameModel = (bytes: Uint8Array, model: string): Uint8Array => {
-  const { buffer, byteOffset, byteLength } = bytes
+/** The range of the name in the bytes of JSON, or of a server-sent event of JSON. */
+const rangeIn = ({ buffer, byteOffset, byteLength }: Uint8Array) => {
   const head = Buffer.from(buffer, byteOffset, Math.min(byteLength, HEAD_BYTES))
-  if (!head.includes(NAME)) return bytes
   // Latin-1 has one character for each byte, so offsets in the text are offsets in the bytes.
-  const range = rangeOfName(head.toString("latin1"))
-  return range === null
-    ? bytes
-    : Buffer.concat([
-        bytes.subarray(0, range.from),
-        Buffer.from(JSON.stringify(model)),
-        bytes.subarray(range.to)
-      ])
+  return head.includes(NAME) ? rangeOfName(head.toString("latin1")) : null
 }
 
-/** The same for a large answer that is not decoded. */
+/**
+ * Gives JSON, or server-sent events of JSON, another name of the model; bytes without a name are
+ * unchanged. Most events of a stream begin with the same bytes up to the name, and are not searched
+ * again.
+ */
+export const makeModelRenaming = (model: string): ((bytes: Uint8Array) => Uint8Array) => {
+  const name = Buffer.from(JSON.stringify(model))
+  let lastBeginning = Buffer.alloc(0)
+  let lastFrom = 0
+  return (bytes) => {
+    const { length } = lastBeginning
+    if (length === 0 || !lastBeginning.equals(bytes.subarray(0, length))) {
+      const range = rangeIn(bytes)
+      if (range === null) return bytes
+      lastBeginning = Buffer.from(bytes.subarray(0, range.to))
+      lastFrom = range.from
+    }
+    const rest = bytes.subarray(lastBeginning.length)
+    return Buffer.concat([bytes.subarray(0, lastFrom), name, rest])
+  }
+}
+
+/** Names the ordered model in a large answer that is not decoded. */
 export const renameRawModel = (raw: RawAnswer, model: string): RawAnswer => {
   const [first, ...others] = raw.chunks
   if (first === undefined) return raw
-  const chunks = [renameModel(first, model), ...others]
+  const chunks = [makeModelRenaming(model)(first), ...others]
   return raw.isCounted ? new RawAnswer(chunks, raw.release) : new RawAnswer(chunks)
 }
 

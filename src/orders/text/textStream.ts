@@ -11,7 +11,7 @@ import type { TextPiece } from "../../services/ProtocolAdapter.ts"
 import { chatRequest, type OrderResolution } from "../OrderResolution.ts"
 import type { PaidOrder } from "../orderValue.ts"
 import { type BreakOff, breakOffOf, makeStreamedAnswer } from "../streamedAnswer.ts"
-import { renameModel } from "./orderedModel.ts"
+import { makeModelRenaming } from "./orderedModel.ts"
 import { type TextOutput, textOrderOf } from "./textOrder.ts"
 
 /** The part of a stream that has arrived so far. */
@@ -46,6 +46,7 @@ export const makeTextStream = Effect.fnUntraced(function* (
       deadlineSeconds: textStreamDeadlineSeconds
     })
     const { answer, firstEvent, offer, around } = yield* makeStreamedAnswer(answerSeconds)
+    const rename = makeModelRenaming(resolved.model.id)
     const text: StreamedText = { usage: null, outputBytes: 0, hasEvents: false }
 
     const takePieces = (pieces: ReadonlyArray<TextPiece>): Effect.Effect<void> =>
@@ -56,9 +57,7 @@ export const makeTextStream = Effect.fnUntraced(function* (
           text.usage = usage ?? (outputBytes > 0 ? null : text.usage)
           text.outputBytes += outputBytes
         }
-        const events = pieces.flatMap(({ event }) =>
-          event === null ? [] : renameModel(event, resolved.model.id)
-        )
+        const events = pieces.flatMap(({ event }) => (event === null ? [] : rename(event)))
         if (events.length === 0) return Effect.void
         text.hasEvents = true
         return offer(events)
