@@ -229,11 +229,19 @@ const cannotSharePort = new CannotListen({
     "GATEWAY_REUSE_PORT is set, but this system cannot share a port as Linux does; give each gateway one of its own"
 })
 
+/** How the keys of the gateway's own services begin. */
+const OWN_SERVICES = "gateway/"
 /** The number of services that requests add to the context of the server before it is copied. */
 const SERVICES_OF_REQUEST = 16
 
-const ofRequests = <R>({ mapUnsafe }: Context.Context<R>): Context.Context<R> =>
-  Context.makeUnsafe(mapUnsafe, { maxDepth: SERVICES_OF_REQUEST })
+/**
+ * The context with which a request starts. Every request copies it, and no request needs a service of
+ * the gateway from it: handlers have their own.
+ */
+const ofRequests = <R>({ mapUnsafe }: Context.Context<R>): Context.Context<R> => {
+  const others = [...mapUnsafe].filter(([key]) => !key.startsWith(OWN_SERVICES))
+  return Context.makeUnsafe(new Map(others), { maxDepth: SERVICES_OF_REQUEST })
+}
 
 /** Accepts connections at the address. */
 export const layerHttpServer = (address: Address) =>

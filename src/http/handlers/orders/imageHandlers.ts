@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { InvalidRequest } from "../../../domain/Errors.ts"
@@ -17,6 +17,7 @@ import { bodyOf, decodeBody } from "../../server/requestRules.ts"
 import { placeOrder, responseOf, streamResponse } from "../respond.ts"
 import { makeFileResponses } from "./fileResponses.ts"
 import { editOfForm, formKinds } from "./imageForms.ts"
+import { narrowContext } from "./narrowContext.ts"
 import { makeTaskResponses } from "./taskResponses.ts"
 
 const imageBody = bodyOf(ImageBody)
@@ -45,10 +46,8 @@ const needsTask = new InvalidRequest({
   param: "callback_url"
 })
 
-export const layerImagesHandlers = HttpApiBuilder.group(
-  customerApi(ImagesGroup),
-  "images",
-  Effect.fn(function* (handlers) {
+export const layerImagesHandlers = Layer.unwrap(
+  Effect.gen(function* () {
     const orders = yield* Orders
     const tasks = yield* makeTaskResponses("image")
     const files = yield* makeFileResponses
@@ -93,21 +92,27 @@ export const layerImagesHandlers = HttpApiBuilder.group(
       )
     })
 
-    const orderHandlers = handlers
-      .handleRaw("generate", (request) =>
-        Effect.flatMap(imageBody, (body) =>
-          answerWith(request, body, orders.images, orders.imageTask)
-        )
-      )
-      .handleRaw("edit", (request) =>
-        Effect.flatMap(editBody, (body) => answerWith(request, body, orders.edits, orders.editTask))
-      )
-    return orderHandlers.handleAll({
-      list: ({ query }) => tasks.list(query),
-      read: ({ params, query }) => tasks.answer(params.task_id, query.wait),
-      remove: ({ params }) => tasks.remove(params.task_id),
-      content: ({ params, headers }) => files.image(params.task_id, params.n, headers),
-      events: ({ params, headers }) => tasks.events(params.task_id, headers["last-event-id"])
-    })
+    return narrowContext(
+      HttpApiBuilder.group(customerApi(ImagesGroup), "images", (handlers) => {
+        const orderHandlers = handlers
+          .handleRaw("generate", (request) =>
+            Effect.flatMap(imageBody, (body) =>
+              answerWith(request, body, orders.images, orders.imageTask)
+            )
+          )
+          .handleRaw("edit", (request) =>
+            Effect.flatMap(editBody, (body) =>
+              answerWith(request, body, orders.edits, orders.editTask)
+            )
+          )
+        return orderHandlers.handleAll({
+          list: ({ query }) => tasks.list(query),
+          read: ({ params, query }) => tasks.answer(params.task_id, query.wait),
+          remove: ({ params }) => tasks.remove(params.task_id),
+          content: ({ params, headers }) => files.image(params.task_id, params.n, headers),
+          events: ({ params, headers }) => tasks.events(params.task_id, headers["last-event-id"])
+        })
+      })
+    )
   })
 )

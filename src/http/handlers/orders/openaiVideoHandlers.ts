@@ -1,5 +1,5 @@
 /** Orders of videos in the form of OpenAI's API, sent as forms or as JSON. */
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { InvalidRequest } from "../../../domain/Errors.ts"
@@ -21,6 +21,7 @@ import {
 import { OpenaiVideosGroup } from "../../api/orders/OpenaiVideosApi.ts"
 import { decodeBody } from "../../server/requestRules.ts"
 import { placeOrder } from "../respond.ts"
+import { narrowContext } from "./narrowContext.ts"
 import { makeTaskResponses, withClientId } from "./taskResponses.ts"
 
 const decodeVideoBody = decodeBody(OpenaiVideoBody)
@@ -81,10 +82,8 @@ const bodyOfForm = Effect.fnUntraced(function* ({ fields, files }: FormParts) {
   return Object.fromEntries(body)
 })
 
-export const layerOpenaiVideosHandlers = HttpApiBuilder.group(
-  customerApi(OpenaiVideosGroup),
-  "openaiVideos",
-  Effect.fn(function* (handlers) {
+export const layerOpenaiVideosHandlers = Layer.unwrap(
+  Effect.gen(function* () {
     const orders = yield* Orders
     const tasks = yield* TaskRepo
     const responses = yield* makeTaskResponses("video")
@@ -103,26 +102,30 @@ export const layerOpenaiVideosHandlers = HttpApiBuilder.group(
       return { ...task, ...newTask }
     })
 
-    return handlers.handleRaw(
-      "create",
-      Effect.fnUntraced(function* (request) {
-        const form = yield* RequestForm
-        const json =
-          form === null
-            ? yield* Effect.flatten(RequestJson)
-            : yield* Effect.flatMap(form, bodyOfForm)
-        const body = yield* decodeVideoBody(json)
-        yield* responses.checkCallbackUrl(body.callback_url)
-        const acceptedVideo = yield* placeOrder(request, openaiOrder(body), orders.openaiVideo)
-        const task = yield* answerOf(acceptedVideo)
-        const video = openaiVideo(task, { id: task.id, task_status: "processing" })
-        return HttpServerResponse.jsonUnsafe(video, {
-          headers: {
-            location: `/v1/videos/${video.id}`,
-            ...responses.retryHeaders(task.kind, 0)
-          }
-        })
-      })
+    return narrowContext(
+      HttpApiBuilder.group(customerApi(OpenaiVideosGroup), "openaiVideos", (handlers) =>
+        handlers.handleRaw(
+          "create",
+          Effect.fnUntraced(function* (request) {
+            const form = yield* RequestForm
+            const json =
+              form === null
+                ? yield* Effect.flatten(RequestJson)
+                : yield* Effect.flatMap(form, bodyOfForm)
+            const body = yield* decodeVideoBody(json)
+            yield* responses.checkCallbackUrl(body.callback_url)
+            const acceptedVideo = yield* placeOrder(request, openaiOrder(body), orders.openaiVideo)
+            const task = yield* answerOf(acceptedVideo)
+            const video = openaiVideo(task, { id: task.id, task_status: "processing" })
+            return HttpServerResponse.jsonUnsafe(video, {
+              headers: {
+                location: `/v1/videos/${video.id}`,
+                ...responses.retryHeaders(task.kind, 0)
+              }
+            })
+          })
+        )
+      )
     )
   })
 )

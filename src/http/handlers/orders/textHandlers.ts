@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { ChatBody, EmbeddingBody } from "../../../domain/text/TextRequest.ts"
 import { Orders } from "../../../orders/Orders.ts"
@@ -7,6 +7,7 @@ import { customerApi } from "../../api/contractOf.ts"
 import { TextsGroup } from "../../api/orders/TextsApi.ts"
 import { bodyOf } from "../../server/requestRules.ts"
 import { dataEvent, placeOrder, responseOf, streamResponse } from "../respond.ts"
+import { narrowContext } from "./narrowContext.ts"
 
 const chatBody = bodyOf(ChatBody)
 const embeddingBody = bodyOf(EmbeddingBody)
@@ -14,26 +15,28 @@ const embeddingBody = bodyOf(EmbeddingBody)
 /** The last event, sent when the charge is recorded in the ledger. */
 const doneEvent = dataEvent("[DONE]")
 
-export const layerTextsHandlers = HttpApiBuilder.group(
-  customerApi(TextsGroup),
-  "texts",
-  Effect.fn(function* (handlers) {
+export const layerTextsHandlers = Layer.unwrap(
+  Effect.gen(function* () {
     const orders = yield* Orders
-    return handlers
-      .handleRaw(
-        "chat",
-        Effect.fnUntraced(function* (request) {
-          const answer = yield* placeOrder(request, yield* chatBody, orders.chat)
-          return answer instanceof StreamedAnswer
-            ? yield* streamResponse(answer, doneEvent)
-            : responseOf(answer)
-        })
+    return narrowContext(
+      HttpApiBuilder.group(customerApi(TextsGroup), "texts", (handlers) =>
+        handlers
+          .handleRaw(
+            "chat",
+            Effect.fnUntraced(function* (request) {
+              const answer = yield* placeOrder(request, yield* chatBody, orders.chat)
+              return answer instanceof StreamedAnswer
+                ? yield* streamResponse(answer, doneEvent)
+                : responseOf(answer)
+            })
+          )
+          .handleRaw(
+            "embed",
+            Effect.fnUntraced(function* (request) {
+              return responseOf(yield* placeOrder(request, yield* embeddingBody, orders.embeddings))
+            })
+          )
       )
-      .handleRaw(
-        "embed",
-        Effect.fnUntraced(function* (request) {
-          return responseOf(yield* placeOrder(request, yield* embeddingBody, orders.embeddings))
-        })
-      )
+    )
   })
 )

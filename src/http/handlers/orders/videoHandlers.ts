@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { VideoBody } from "../../../domain/video/VideoBody.ts"
@@ -8,36 +8,39 @@ import { VideosGroup } from "../../api/orders/VideosApi.ts"
 import { bodyOf } from "../../server/requestRules.ts"
 import { placeOrder } from "../respond.ts"
 import { makeFileResponses } from "./fileResponses.ts"
+import { narrowContext } from "./narrowContext.ts"
 import { makeTaskResponses } from "./taskResponses.ts"
 
 const videoBody = bodyOf(VideoBody)
 
-export const layerVideosHandlers = HttpApiBuilder.group(
-  customerApi(VideosGroup),
-  "videos",
-  Effect.fn(function* (handlers) {
+export const layerVideosHandlers = Layer.unwrap(
+  Effect.gen(function* () {
     const orders = yield* Orders
     const tasks = yield* makeTaskResponses("video")
     const files = yield* makeFileResponses
 
-    const orderHandlers = handlers.handleRaw(
-      "create",
-      Effect.fnUntraced(function* (request) {
-        const body = yield* videoBody
-        yield* tasks.checkCallbackUrl(body.callback_url)
-        const { id, kind } = yield* placeOrder(request, body, orders.video)
-        return HttpServerResponse.jsonUnsafe(
-          { id, task_status: "processing" },
-          { headers: { location: `/v1/videos/${id}`, ...tasks.retryHeaders(kind, 0) } }
+    return narrowContext(
+      HttpApiBuilder.group(customerApi(VideosGroup), "videos", (handlers) => {
+        const orderHandlers = handlers.handleRaw(
+          "create",
+          Effect.fnUntraced(function* (request) {
+            const body = yield* videoBody
+            yield* tasks.checkCallbackUrl(body.callback_url)
+            const { id, kind } = yield* placeOrder(request, body, orders.video)
+            return HttpServerResponse.jsonUnsafe(
+              { id, task_status: "processing" },
+              { headers: { location: `/v1/videos/${id}`, ...tasks.retryHeaders(kind, 0) } }
+            )
+          })
         )
+        return orderHandlers.handleAll({
+          list: ({ query }) => tasks.list(query),
+          read: ({ params, query }) => tasks.answer(params.task_id, query.wait),
+          remove: ({ params }) => tasks.remove(params.task_id),
+          content: ({ params, headers }) => files.video(params.task_id, headers),
+          events: ({ params, headers }) => tasks.events(params.task_id, headers["last-event-id"])
+        })
       })
     )
-    return orderHandlers.handleAll({
-      list: ({ query }) => tasks.list(query),
-      read: ({ params, query }) => tasks.answer(params.task_id, query.wait),
-      remove: ({ params }) => tasks.remove(params.task_id),
-      content: ({ params, headers }) => files.video(params.task_id, headers),
-      events: ({ params, headers }) => tasks.events(params.task_id, headers["last-event-id"])
-    })
   })
 )
