@@ -94,7 +94,7 @@ const ready = (child: ChildProcess, onLog: (text: string) => void): Promise<void
       // Read to the end, so that the pipe never fills. Clients that knock during a recovery leave
       // many lines before the one that is waited for, so the last part is what is kept.
       log = (log + chunk).slice(-10_000)
-      if (log.includes("database system is ready to accept connections")) resolve()
+      if (/database system is ready to accept (?:read-only )?connections/.test(log)) resolve()
     })
     child.once("error", reject)
     child.once("exit", () => reject(new Error(`PostgreSQL ended at its start:\n${log}`)))

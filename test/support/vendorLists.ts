@@ -7,6 +7,8 @@ import {
 } from "../../src/features/reconciliations/ReconciliationsApi.ts"
 import { list } from "../../src/http/api/shared.ts"
 import { Ledger } from "../../src/services/Ledger.ts"
+import { Simulator } from "../../src/simulator/Simulator.ts"
+import type { GatewayNode } from "./cluster.ts"
 import { bodyAs, type Customer, Gateway } from "./gateway.ts"
 import { jobId, ordered, usageOf } from "./ledger.ts"
 
@@ -86,6 +88,39 @@ export const chargedCall = Effect.fnUntraced(function* (
     call: { startedAt: new Date(), durationMillis: 1, status: 200, bytes: 1, requestId }
   })
   return id
+})
+
+/** Ids of the videos that the simulator took on so far. */
+export const videoJobs = Effect.gen(function* () {
+  const { book } = yield* Simulator
+  return (yield* book).flatMap((entry) =>
+    entry.event === "accepted" && entry.kind === "video" ? [entry.upstream_id] : []
+  )
+})
+
+/** Reconciles the vendor's list of these videos at a gateway of its own; the kind of each job's entry. */
+export const reconciledKinds = Effect.fnUntraced(function* (
+  { admin }: GatewayNode,
+  jobs: ReadonlyArray<string>
+) {
+  const { id } = yield* bodyAs(
+    ReconciliationView,
+    yield* admin(addressOf({ channel: "ch-a", id: "id", units: "tokens" }), {
+      body: ["id,tokens", ...jobs.map((job) => `${job},108900`)].join("\n"),
+      headers: { "content-type": "text/csv" }
+    })
+  )
+  const kinds = new Map<string, string>()
+  let [after, hasMore] = ["", true]
+  while (hasMore) {
+    const page = yield* bodyAs(
+      list(ReconciledEntryView),
+      yield* admin(`/reconciliations/${id}/entries?limit=100${after}`)
+    )
+    for (const entry of page.data) kinds.set(entry.vendor_id ?? "", entry.kind)
+    ;[after, hasMore] = [`&after=${page.data.at(-1)?.id}`, page.has_more]
+  }
+  return kinds
 })
 
 const Kept = Schema.Tuple([
