@@ -1,8 +1,8 @@
 /** All environment variables that the gateway reads; each is named once. */
 import { Config, DateTime, Effect, Option, Record, Redacted, Schema, SchemaIssue } from "effect"
 import { type TelemetryConfig, telemetryConfig } from "./operations/telemetryConfig.ts"
-import { serverUrls } from "./runtime/serverUrls.ts"
 import { defaultSettings, type Settings } from "./runtime/Settings.ts"
+import { serverUrls } from "./runtime/serverUrls.ts"
 
 const positive = Schema.NumberFromString.check(
   Schema.isFinite(),
@@ -85,13 +85,10 @@ const originsOf = (text: string): ReadonlyArray<string> =>
 
 /** The schemes that the database client takes; an empty text counts as absent. */
 const DatabaseUrl = Schema.String.check(
-  Schema.makeFilter(
-    (text) => text === "" || serverUrls(text).length > 0,
-    {
-      expected:
-        "an address such as postgres://user:password@host:5432/database, or with several servers of one primary as host1:5432,host2:5432"
-    }
-  )
+  Schema.makeFilter((text) => text === "" || serverUrls(text).length > 0, {
+    expected:
+      "an address such as postgres://user:password@host:5432/database, or with several servers of one primary as host1:5432,host2:5432"
+  })
 )
 
 /**

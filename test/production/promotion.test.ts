@@ -35,9 +35,9 @@ const countOf = (sql: SqlClient.SqlClient, from: string) =>
 
 /** Repeats a statement until it counts at least one row. */
 const awaitRow = (sql: SqlClient.SqlClient, from: string) =>
-  Effect.repeat(Effect.delay(countOf(sql, from), "20 millis"), { until: (count) => count > 0 }).pipe(
-    Effect.timeout("20 seconds")
-  )
+  Effect.repeat(Effect.delay(countOf(sql, from), "20 millis"), {
+    until: (count) => count > 0
+  }).pipe(Effect.timeout("20 seconds"))
 
 /** A primary and its standby, and the address of both. */
 const startPair = Effect.gen(function* () {

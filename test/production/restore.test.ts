@@ -18,8 +18,8 @@ import {
   shippedEntry
 } from "../support/gatewayProcesses.ts"
 import { call } from "../support/http.ts"
-import { reconciledKinds, videoJobs } from "../support/vendorLists.ts"
 import { startLoad } from "../support/steadyLoad.ts"
+import { reconciledKinds, videoJobs } from "../support/vendorLists.ts"
 
 const CLIENTS = 6
 /** Images and videos before the backup, up to the moment, and after it. */
