@@ -2,7 +2,7 @@
 import { Config, DateTime, Effect, Option, Record, Redacted, Schema, SchemaIssue } from "effect"
 import { type TelemetryConfig, telemetryConfig } from "./operations/telemetryConfig.ts"
 import { defaultSettings, type Settings } from "./runtime/Settings.ts"
-import { serverUrls } from "./runtime/serverUrls.ts"
+import { asksForPrimary, serverUrls } from "./runtime/serverUrls.ts"
 
 const positive = Schema.NumberFromString.check(
   Schema.isFinite(),
@@ -86,8 +86,10 @@ const originsOf = (text: string): ReadonlyArray<string> =>
 /** The schemes that the database client takes; an empty text counts as absent. */
 const DatabaseUrl = Schema.String.check(
   Schema.makeFilter((text) => text === "" || serverUrls(text).length > 0, {
-    expected:
-      "an address such as postgres://user:password@host:5432/database, or with several servers of one primary as host1:5432,host2:5432"
+    expected: "an address such as postgres://user:password@host:5432/database"
+  }),
+  Schema.makeFilter(asksForPrimary, {
+    expected: "target_session_attrs=read-write where the address names several servers"
   })
 )
 

@@ -2,20 +2,22 @@
 
 const parts = /^(postgres(?:ql)?:\/\/(?:[^/?#@]*@)?)([^/?#]*)(.*)$/s
 
-/** The attributes that a session of one of several servers can be asked for: all mean the primary. */
-const primaryAttributes: ReadonlySet<string> = new Set(["read-write", "primary"])
-
-/**
- * One URL for each server; none where the text is not such a URL, or asks for a server other than
- * the primary of several.
- */
+/** One URL for each server; none where the text is not such a URL. */
 export const serverUrls = (text: string): ReadonlyArray<string> => {
   const [, beginning = "", hosts = "", end = ""] = parts.exec(text) ?? []
   if (beginning === "") return []
-  const urls = hosts.split(",").map((host) => `${beginning}${host}${end}`)
-  const parsed = urls.flatMap((url) => URL.parse(url) ?? [])
-  const isNamed = urls.length === 1 || hosts.split(",").every((host) => host !== "")
-  const wanted = parsed[0]?.searchParams.get("target_session_attrs") ?? "primary"
-  const isPrimary = urls.length === 1 || primaryAttributes.has(wanted)
-  return isNamed && isPrimary && parsed.length === urls.length ? urls : []
+  const names = hosts.split(",")
+  const urls = names.map((name) => `${beginning}${name}${end}`)
+  const areNamed = names.length === 1 || names.every((name) => name !== "")
+  return areNamed && urls.every((url) => URL.canParse(url)) ? urls : []
+}
+
+/** The values of `target_session_attrs` that mean the primary. */
+const primaryAttributes: ReadonlySet<string> = new Set(["read-write", "primary"])
+
+/** Whether the URL asks for the primary of several servers, as every URL does without the parameter. */
+export const asksForPrimary = (text: string): boolean => {
+  const [first = "", ...others] = serverUrls(text)
+  const wanted = URL.parse(first)?.searchParams.get("target_session_attrs") ?? "primary"
+  return others.length === 0 || primaryAttributes.has(wanted)
 }

@@ -86,6 +86,16 @@ it.live("a start and a migration say what is wrong in one sentence that names th
     const rows: ReadonlyArray<readonly [string, Environment, string]> = [
       ["serve", { ...secret, DATABASE_URL: "postgres://me:of-mine@127.0.0.1:1/g" }, unreachable],
       ["migrate", { ...secret, DATABASE_URL: "postgres://me:of-mine@127.0.0.1:1/g" }, unreachable],
+      [
+        "serve",
+        { ...secret, DATABASE_URL: "postgres://me:of-mine@127.0.0.1:1,127.0.0.1:2/g" },
+        unreachable
+      ],
+      [
+        "serve",
+        { ...secret, DATABASE_URL: "postgres://me@a,b/g?target_session_attrs=standby" },
+        "DATABASE_URL cannot be used: Expected target_session_attrs=read-write where the address names several servers"
+      ],
       ["serve", { ...secret, DATABASE_URL: "me:of-mine@127.0.0.1/g" }, noUrl],
       ["migrate", { ...secret, DATABASE_URL: "me:of-mine@127.0.0.1/g" }, noUrl],
       ["migrate", { ...secret, PORT: "abc" }, "PORT cannot be used: Expected an integer"],

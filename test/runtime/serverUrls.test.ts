@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { serverUrls } from "../../src/runtime/serverUrls.ts"
+import { asksForPrimary, serverUrls } from "../../src/runtime/serverUrls.ts"
 
 describe("the servers of a database's address", () => {
   it("are one where there is one host", () => {
@@ -24,16 +24,16 @@ describe("the servers of a database's address", () => {
     assert.strictEqual(serverUrls("postgres://a,b/db").length, 2)
   })
 
-  it("are none where one of them is not named, or another than the primary is asked for", () => {
-    for (const url of [
-      "",
-      "db:5432",
-      "mysql://a/db",
-      "postgres://a,/db",
-      "postgres://a:x,b/db",
-      "postgres://a,b/db?target_session_attrs=prefer-standby"
-    ]) {
+  it("are none where one of them is not named", () => {
+    for (const url of ["", "db:5432", "mysql://a/db", "postgres://a,/db", "postgres://a:x,b/db"]) {
       assert.deepStrictEqual(serverUrls(url), [], url)
     }
+  })
+
+  it("are a primary and its standbys, of which no other than the primary may be asked for", () => {
+    assert.isTrue(asksForPrimary("postgres://a,b/db"))
+    assert.isTrue(asksForPrimary("postgres://a,b/db?target_session_attrs=read-write"))
+    assert.isTrue(asksForPrimary("postgres://a/db?target_session_attrs=any"))
+    assert.isFalse(asksForPrimary("postgres://a,b/db?target_session_attrs=prefer-standby"))
   })
 })
