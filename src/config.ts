@@ -259,7 +259,10 @@ export interface GatewayConfig {
    * there is no such listener.
    */
   readonly metricsPort: number | null
-  /** URL of the PostgreSQL server; absent: the embedded database in `DATA_DIR`. */
+  /**
+   * URL of the PostgreSQL server, or of several of which one is the primary; absent: the embedded
+   * database in `DATA_DIR`.
+   */
   readonly databaseUrl: Redacted.Redacted | null
   /** Size of the connection pool to the server; one more connection listens for changes. */
   readonly databasePool: number
