@@ -134,6 +134,28 @@ inBrowser("a session of the console", layerTestGateway("embedded"), (it) => {
     })
   )
 
+  it.effect("says so where a page has a fault, and shows the other pages", () =>
+    Effect.gen(function* () {
+      const gateway = yield* Gateway
+      const browser = yield* Browser
+      yield* gateway.admin("/operators", { json: { name: "With a time", role: "viewer" } })
+      const fault = "a fault of the page"
+      const page = yield* browser.open("/price-lists", { session: asOwner, fault })
+      yield* steps(async () => {
+        await page.getByRole("heading", { name: "Price lists", level: 1 }).waitFor()
+        await page.evaluate((message) => {
+          Date.prototype.toLocaleString = () => {
+            throw new Error(message)
+          }
+        }, fault)
+        await page.getByRole("link", { name: "Operators" }).click()
+        await page.getByRole("alert").filter({ hasText: fault }).waitFor()
+        await page.getByRole("link", { name: "Price lists" }).click()
+        await page.getByRole("heading", { name: "Price lists", level: 1 }).waitFor()
+      })
+    })
+  )
+
   it.effect("says that the gateway does not answer, and asks it again", () =>
     Effect.gen(function* () {
       const browser = yield* Browser

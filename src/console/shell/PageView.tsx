@@ -1,8 +1,8 @@
 /**
- * The open page while its code is loaded, and a notice where the code cannot be loaded or the key
- * lacks the page's scopes.
+ * The open page while its code is loaded, and a notice where the code cannot be loaded, the page
+ * cannot be shown or the key lacks the page's scopes.
  */
-import { Alert, Center, Loader, Stack, Title } from "@mantine/core"
+import { Alert, Button, Center, Loader, Stack, Text, Title } from "@mantine/core"
 import { Component, type ReactNode, Suspense, useEffect, useState } from "react"
 import { useTranslation } from "react-i18next"
 import { failureOf } from "../gateway/failures.ts"
@@ -27,7 +27,25 @@ const LoadFailure = ({ error }: { readonly error: unknown }) => {
   )
 }
 
-class LoadBoundary extends Component<{ readonly children: ReactNode }> {
+/** A fault of the console itself. It is on this page alone: the menu and other pages work. */
+const PageFault = ({ error }: { readonly error: unknown }) => {
+  const { t } = useTranslation()
+  return (
+    <Alert color="red" role="alert" title={t("pageFault")}>
+      <Stack gap="xs" align="flex-start">
+        <Text size="sm">{t("pageFaultHint")}</Text>
+        <Text size="sm" className="said">
+          {error instanceof Error ? error.message : String(error)}
+        </Text>
+        <Button size="xs" variant="default" onClick={reload}>
+          {t("again")}
+        </Button>
+      </Stack>
+    </Alert>
+  )
+}
+
+class PageBoundary extends Component<{ readonly children: ReactNode }> {
   static getDerivedStateFromError(error: unknown) {
     return { error }
   }
@@ -35,9 +53,11 @@ class LoadBoundary extends Component<{ readonly children: ReactNode }> {
   override render() {
     const { error } = this.state
     if (error === null) return this.props.children
-    // Other errors are faults of the console, which nothing here can mend.
-    if (failureOf(error).code !== "unreachable") throw error
-    return <LoadFailure error={error} />
+    return failureOf(error).code === "unreachable" ? (
+      <LoadFailure error={error} />
+    ) : (
+      <PageFault error={error} />
+    )
   }
 }
 
@@ -56,7 +76,7 @@ export const PageView = ({ page: { name, scopes = [], view: View } }: { readonly
     )
   }
   return (
-    <LoadBoundary>
+    <PageBoundary key={name}>
       <Suspense
         fallback={
           <Center h={200}>
@@ -66,6 +86,6 @@ export const PageView = ({ page: { name, scopes = [], view: View } }: { readonly
       >
         <View />
       </Suspense>
-    </LoadBoundary>
+    </PageBoundary>
   )
 }

@@ -31,6 +31,8 @@ export interface OpenOptions {
   readonly scheme?: "light" | "dark"
   readonly width?: number
   readonly height?: number
+  /** What the messages of a fault contain that the test brings about. */
+  readonly fault?: string
 }
 
 /** The operator that every gateway has from its configuration. */
@@ -50,12 +52,15 @@ export class Browser extends Context.Service<
 const LOAD_FAILURE = /^(?:Failed to load resource|TypeError: Failed to fetch dynamically)/
 
 /** What the page did that it must not: errors, refusals of its policy, and requests elsewhere. */
-const watch = (page: Page, url: string): ReadonlyArray<string> => {
+const watch = (page: Page, url: string, fault: string | undefined): ReadonlyArray<string> => {
   const seen: Array<string> = []
-  page.on("pageerror", (error) => seen.push(`error: ${error.message}`))
+  const see = (text: string) => {
+    if (fault === undefined || !text.includes(fault)) seen.push(text)
+  }
+  page.on("pageerror", (error) => see(`error: ${error.message}`))
   page.on("console", (message) => {
     const text = message.text()
-    if (message.type() === "error" && !LOAD_FAILURE.test(text)) seen.push(text)
+    if (message.type() === "error" && !LOAD_FAILURE.test(text)) see(text)
   })
   page.on("request", (request) => {
     const address = request.url()
@@ -92,7 +97,7 @@ const openIn = (browser: Chromium, url: string) =>
           }, kept)
         }
         const page = await context.newPage()
-        return { page, seen: watch(page, url) }
+        return { page, seen: watch(page, url, options.fault) }
       }),
       ({ page }) => Effect.promise(() => page.context().close())
     )

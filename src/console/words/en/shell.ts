@@ -47,6 +47,9 @@ export const shell = {
   home: "Go to the start page",
   loading: "Loading …",
   again: "Try again",
+  pageFault: "This page cannot be shown",
+  pageFaultHint:
+    "Your data is not affected, and the other pages work. If it happens again, report this message.",
   empty: "No data yet",
   more: "Show more",
   columns: "Columns",

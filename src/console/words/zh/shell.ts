@@ -50,6 +50,8 @@ export const shell: Translated<typeof english> = {
   home: "回到首页",
   loading: "加载中……",
   again: "重试",
+  pageFault: "此页面无法显示",
+  pageFaultHint: "您的数据不受影响，其他页面可正常使用。如再次出现，请反馈以下信息。",
   empty: "暂无内容",
   more: "显示更多",
   columns: "列",
