@@ -181,7 +181,7 @@ it.live(
       yield* clients.more(CLIENTS)
       yield* clients.stop
       const received = yield* videoJobs
-      yield* awaitRow(sql, "pg_stat_replication WHERE replay_lsn = pg_current_wal_lsn()")
+      yield* awaitRow(sql, "pg_stat_replication WHERE flush_lsn >= pg_current_wal_flush_lsn()")
       const behind = yield* connect(standby.url)
       yield* setOf(behind, "primary_conninfo", "")
       yield* awaitRow(sql, "(SELECT 1 WHERE NOT EXISTS (SELECT FROM pg_stat_replication)) AS gone")
