@@ -1,6 +1,7 @@
 /** The addresses of PostgreSQL servers in one URL, as in `postgres://user:password@a:5432,b:5432/db`. */
 
-const parts = /^(postgres(?:ql)?:\/\/(?:[^/?#@]*@)?)([^/?#]*)(.*)$/s
+/** The scheme with user and password, the hosts, and the rest. The hosts begin after the last `@`. */
+const parts = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)([^/?#]*)(.*)$/is
 
 /** One URL for each server; none where the text is not such a URL. */
 export const serverUrls = (text: string): ReadonlyArray<string> => {

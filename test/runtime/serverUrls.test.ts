@@ -6,6 +6,7 @@ describe("the servers of a database's address", () => {
     for (const url of [
       "postgres://u:p@db:5432/gateway?sslmode=require",
       "postgresql:///gateway?host=/tmp",
+      "Postgres://u:a@b,c@db/gateway",
       "postgres://db/gateway?target_session_attrs=any"
     ]) {
       assert.deepStrictEqual(serverUrls(url), [url])
