@@ -26,7 +26,7 @@ describe("the name of the model in a vendor's answer", () => {
     assert.strictEqual(renamed(text), text)
   })
 
-  it("is replaced in every event of a stream, whatever the events before it were like", () => {
+  it("is replaced in every event of a stream, also after events with other names", () => {
     const rename = makeModelRenaming("talk-1")
     const events = [
       '{"id":"a","model":"vendor-1","n":1}',

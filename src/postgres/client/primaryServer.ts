@@ -60,8 +60,8 @@ export const makePrimaryUrl = Effect.fnUntraced(function* (
   let currentUrl = Redacted.make(current.url)
 
   const find = Effect.gen(function* () {
-    const found = yield* Effect.forEach(urls, primaryAt, { concurrency: "unbounded" })
-    const next = found
+    const servers = yield* Effect.forEach(urls, primaryAt, { concurrency: "unbounded" })
+    const next = servers
       .filter((server) => server !== null)
       .reduce((best, one) => (one.timeline > best.timeline ? one : best), current)
     if (next.url !== current.url) {
