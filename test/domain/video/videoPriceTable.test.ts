@@ -516,8 +516,12 @@ const checkOrder = (dice: Dice): void => {
 }
 
 describe(`any table and order (PRICE_SEED=${SEED})`, () => {
-  it(`holds at least what a truthful answer leads to, at the price of its line: ${CASES} cases`, () => {
-    const dice = diceOf(SEED)
-    for (let index = 0; index < CASES; index++) checkOrder(dice)
-  }, 30_000 + 2 * CASES)
+  it(
+    `holds at least what a truthful answer leads to, at the price of its line: ${CASES} cases`,
+    () => {
+      const dice = diceOf(SEED)
+      for (let index = 0; index < CASES; index++) checkOrder(dice)
+    },
+    30_000 + 2 * CASES
+  )
 })
