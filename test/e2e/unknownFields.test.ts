@@ -61,7 +61,7 @@ layer(layerTestGateway("embedded", quickSettings, { catalogFor: textCatalog() })
         assert.deepInclude(error, {
           code: "invalid_request",
           param: field,
-          message: `${field}: ${NONE}${question}. ${TAKEN}`,
+          message: `${field}: ${NONE}${meant === null ? "." : question} ${TAKEN}`,
           faults: [{ path: field, message: `${NONE}${question}` }]
         })
       }

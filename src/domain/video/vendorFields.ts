@@ -95,9 +95,12 @@ const protocolsWith = (rows: Rows, field: string): string => {
   return names.length === 1 ? `${names[0]} has one` : `${names.join(", ")} have one`
 }
 
-const failWith = (faults: ReadonlyArray<FieldFault>, suffix = "") => {
+/** The message is the first fault, followed by the sentence. */
+const failWith = (faults: ReadonlyArray<FieldFault>, sentence?: string) => {
   const [first = { path: "", message: "" }] = faults
-  const message = `${first.path}: ${first.message}${suffix}`
+  const period = first.message.endsWith("?") ? "" : "."
+  const hint = sentence === undefined ? "" : `${period} ${sentence}`
+  const message = `${first.path}: ${first.message}${hint}`
   return Result.fail(new InvalidRequest({ message, param: first.path, faults }))
 }
 
@@ -137,7 +140,7 @@ export const checkFields = (
     ownFields.length === 0 ? "" : `, and of the vendor's own ${ownFields.join(", ")}`
   return failWith(
     faults,
-    `. Video orders${ofModel} take ${videoFieldNames.join(", ")}${andOwnFields}`
+    `Video orders${ofModel} take ${videoFieldNames.join(", ")}${andOwnFields}`
   )
 }
 
