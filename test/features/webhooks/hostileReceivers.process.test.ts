@@ -186,7 +186,7 @@ layer(layerTestGateway("postgres", { ...settings, webhookTimeoutSeconds: 600 }),
     })
   )
 
-  it.effect("receivers that hang delay nobody, also if more of them hang than may", () =>
+  it.effect("receivers that hang delay nobody, even when they use up their permits", () =>
     Effect.gen(function* () {
       const gateway = yield* Gateway
       const { url } = yield* rawServer(() => undefined)
