@@ -174,8 +174,7 @@ for (const kind of databasesInTurn(import.meta.filename)) {
               difference: "0",
               cost_after: line.cost_before,
               unpriced: 0,
-              without_cost: 0,
-              without_cost_before: 0
+              without_cost: line.without_cost_before
             })
           }
           const { count, charge, cost } = yield* seriesTotal

@@ -21,7 +21,8 @@ export const layerChargedUnits = Layer.effect(
       // Where the client was charged by seconds but the cost is by tokens, the number of tokens
       // is computed from the cost. An order that was charged by a cheaper line has the facts of that
       // line; padding up to the vendor's least seconds is none of its seconds, and the seconds of a
-      // reference video that were not measured for the hold are not known. The cost is of the mount
+      // reference video that were not measured for the hold are not known. Of a length that the model
+      // chose, only charged seconds are kept. The cost is of the mount
       // that made the video, and so are its references; the quote may be that of another mount.
       const unitGroups = sql`
           SELECT g.price_list_id AS "priceListId", o.model, o.job ->> 'channelId' AS "channelId", q.resolution,
@@ -53,9 +54,10 @@ export const layerChargedUnits = Layer.effect(
                     coalesce(o.quote ->> 'outputTokens' <> '0', false) AS "expectsOutput",
                     o.quote ->> 'quality' AS quality, o.quote ->> 'size' AS size,
                     coalesce((o.quote ->> 'edit')::boolean, false) AS edit,
-                    CASE o.unit WHEN 'second'
-                                THEN least(o.output, (o.quote ->> 'outputSeconds')::bigint)
-                                ELSE (o.quote ->> 'outputSeconds')::bigint END AS seconds,
+                    CASE WHEN o.unit = 'second'
+                         THEN least(o.output, (o.quote ->> 'outputSeconds')::bigint)
+                         WHEN (o.quote ->> 'smart')::boolean IS NOT TRUE
+                         THEN (o.quote ->> 'outputSeconds')::bigint END AS seconds,
                     CASE WHEN o.unit = 'second' AND o.input > 0 THEN o.input
                          WHEN (o.quote ->> 'withVideo')::boolean
                          THEN nullif((o.quote ->> 'inputSeconds')::bigint, 0)
@@ -84,8 +86,8 @@ export const layerChargedUnits = Layer.effect(
              AND o.created_at >= ${first} - interval '1 day'
              AND o.created_at < ${first} + interval '1 month 1 day'
              AND ${isIncluded}
-           GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, q.tokens IS NULL, q."inputSeconds" IS NULL,
-                    q."imageInputTokens" IS NULL,
+           GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, q.tokens IS NULL, q.seconds IS NULL,
+                    q."inputSeconds" IS NULL, q."imageInputTokens" IS NULL,
                     q."cachedTokens" IS NULL, q."audioInputTokens" IS NULL,
                     q."audioOutputTokens" IS NULL`
       return rowsOf(UnitGroup)(readLong(unitGroups))

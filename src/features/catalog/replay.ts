@@ -59,7 +59,10 @@ export const UnitGroup = Schema.Struct({
   withoutCost: Schema.Int,
   /** For videos: tokens as reported by the vendors. */
   videoTokens: units,
-  /** For videos: seconds as ordered. */
+  /**
+   * For videos: the seconds as ordered; null where the model chose them and the charge is by another
+   * unit.
+   */
   seconds: units,
   /** For videos: seconds of reference video; null where they were not counted for the hold. */
   inputSeconds: units,

@@ -76,7 +76,12 @@ const inputSecondsOf = (
 const referencesOf = (quote: Quote | null): number | null =>
   quote?.kind === "video_table" ? (quote.surcharge?.references ?? null) : null
 
-const isBySeconds = (quote: VideoQuote): boolean => unitOf(quote).unit === "second"
+/** The seconds of the video; null where the model chose them and they were not charged. */
+const secondsOf = (quote: VideoQuote, output: bigint): bigint | null => {
+  const held = BigInt(quote.outputSeconds)
+  if (unitOf(quote).unit === "second") return BigIntOps.min(output, held)
+  return quote.kind !== "second_video" && quote.smart ? null : held
+}
 
 /** The units of a part; null where the order has no price of its own for them. */
 const unitsOfPart = ({ usage }: StoredOrder, kind: PartKind, priceNano: bigint | undefined) =>
@@ -131,9 +136,7 @@ const unitsOf = (
       return {
         resolution: quote.resolution,
         references: referencesOf(cost) ?? referencesOf(quote),
-        seconds: isBySeconds(quote)
-          ? BigIntOps.min(output, BigInt(quote.outputSeconds))
-          : BigInt(quote.outputSeconds),
+        seconds: secondsOf(quote, output),
         inputSeconds: quote.kind === "second_video" ? null : inputSecondsOf(quote, input),
         ...tokensOf(quote, cost, output, order.costNano)
       }
