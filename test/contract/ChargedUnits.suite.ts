@@ -237,6 +237,10 @@ const quoteOf = (prices: Prices, ordered: Ordered): Quote | null => {
     }
     case "tokens":
       return Result.getOrNull(quoteText(prices, ordered.expected))
+    case "second_video":
+      // No protocol lets the model choose a length by which it is charged.
+      if (ordered.sku.seconds === "smart") return null
+      return Result.getOrNull(quoteVideo(prices, ordered.sku, { videos: 0, videoSeconds: null }))
     default:
       return Result.getOrNull(
         quoteVideo(prices, ordered.sku, { videos: ordered.videos, videoSeconds: 7 })
