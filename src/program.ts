@@ -15,6 +15,7 @@ import { layerArchiveBucket } from "./features/archive/archiveClient.ts"
 import { startDemoArchive } from "./features/archive/demoArchive.ts"
 import { layerRoutes, layerServer, layerStores, layerUseCases } from "./gateway.ts"
 import { layerTelemetry } from "./operations/telemetry.ts"
+import { layerDistribution } from "./postgres/citus/Distribution.ts"
 import { layerChanges } from "./postgres/client/ChangesPostgres.ts"
 import { layerPostgres } from "./postgres/client/databaseClient.ts"
 import { layerEmbedded } from "./postgres/embedded/EmbeddedPostgres.ts"
@@ -30,8 +31,12 @@ import { layerWaitingRoom } from "./waitingRoom.ts"
 
 const layerDatabase = (config: GatewayConfig) =>
   config.databaseUrl === null
-    ? layerChangesAlone.pipe(Layer.provideMerge(layerEmbedded({ dataDir: config.dataDir })))
+    ? layerChangesAlone.pipe(
+        Layer.provideMerge(layerDistribution),
+        Layer.provideMerge(layerEmbedded({ dataDir: config.dataDir }))
+      )
     : layerChanges.pipe(
+        Layer.provideMerge(layerDistribution),
         Layer.provideMerge(
           layerPostgres({ url: config.databaseUrl, maxConnections: config.databasePool })
         )

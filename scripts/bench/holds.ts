@@ -11,6 +11,7 @@ import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Console, Effect, Layer, Redacted } from "effect"
 import { layerStores } from "../../src/gateway.ts"
+import { layerDistribution } from "../../src/postgres/citus/Distribution.ts"
 import { layerPostgres } from "../../src/postgres/client/databaseClient.ts"
 import { moveTogether } from "../../src/postgres/ledger/ledgerBatch.ts"
 import { layerChangesAlone } from "../../src/runtime/Changes.ts"
@@ -106,6 +107,7 @@ const program = Effect.gen(function* () {
   const secrets = { masterKey: Redacted.make(new Uint8Array(32)), adminToken: null }
   const stores = layerStores(secrets).pipe(
     Layer.provide(layerChangesAlone),
+    Layer.provide(layerDistribution),
     Layer.provideMerge(
       layerPostgres({ url: Redacted.make(server.url), maxConnections: CONNECTIONS })
     )

@@ -11,6 +11,7 @@ import { Clock, Console, Duration, Effect, Layer, Redacted, Schema } from "effec
 import type { SumGroup, SumStep } from "../../src/domain/money/usageSums.ts"
 import { UsageSums } from "../../src/features/usage/UsageSums.ts"
 import { layerStores } from "../../src/gateway.ts"
+import { layerDistribution } from "../../src/postgres/citus/Distribution.ts"
 import { layerPostgres } from "../../src/postgres/client/databaseClient.ts"
 import { layerChangesAlone } from "../../src/runtime/Changes.ts"
 import { Access } from "../../src/services/Access.ts"
@@ -154,6 +155,7 @@ const program = Effect.gen(function* () {
   const secrets = { masterKey: Redacted.make(new Uint8Array(32)), adminToken: null }
   const stores = layerStores(secrets).pipe(
     Layer.provide(layerChangesAlone),
+    Layer.provide(layerDistribution),
     Layer.provideMerge(
       layerPostgres({ url: Redacted.make(server.url), maxConnections: CONNECTIONS })
     )

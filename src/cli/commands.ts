@@ -9,6 +9,7 @@ import { ExitWith } from "./failures.ts"
 import { databaseCommands } from "./local/databaseCommands.ts"
 import { rotateCommand } from "./local/keyRotation.ts"
 import { serverCommands } from "./local/servers.ts"
+import { tenantCommand } from "./local/tenantCommands.ts"
 import { Json } from "./output.ts"
 import { accountCommands } from "./remote/accounts.ts"
 import { budgetCommand } from "./remote/budgets.ts"
@@ -54,7 +55,7 @@ export const commands = Command.make("media-gateway").pipe(
     },
     {
       group: "This installation",
-      commands: [...databaseCommands, rotateCommand, doctorCommand]
+      commands: [...databaseCommands, tenantCommand, rotateCommand, doctorCommand]
     }
   ]),
   Command.withGlobalFlags([Json, ...remoteFlags])

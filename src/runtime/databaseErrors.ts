@@ -5,12 +5,20 @@ import { Overloaded } from "../domain/Errors.ts"
 import { deepestReason } from "./deepestReason.ts"
 
 const hasCode = Schema.is(Schema.Struct({ code: Schema.String }))
+const hasMessage = Schema.is(Schema.Struct({ message: Schema.String }))
 
 /**
  * SQLSTATE codes of a server that shuts down, starts or is full (the classes of operator
  * intervention and insufficient resources), or that is a standby not promoted yet.
  */
 const transientCode = /^(?:57P|53|25006)/
+
+/**
+ * The errors of a Citus cluster about a statement that waited while its shard moved to another node,
+ * and has changed nothing. Their SQLSTATE is that of any internal error.
+ */
+const movedShard =
+  /^(?:could not find valid entry for shard|failed to find shard|cannot find (?:the )?shard|relation "\w+_\d{6,}" does not exist)/
 
 /** The pauses between retries of a call that failed for a transient reason. */
 export const transientBackoff = Schedule.min([
@@ -25,7 +33,8 @@ export const isTransient = (error: unknown): boolean => {
   return (
     reason.isRetryable ||
     reason.operation === "connect" ||
-    (hasCode(reason.cause) && transientCode.test(reason.cause.code))
+    (hasCode(reason.cause) && transientCode.test(reason.cause.code)) ||
+    (hasMessage(reason.cause) && movedShard.test(reason.cause.message))
   )
 }
 

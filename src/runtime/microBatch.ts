@@ -35,6 +35,8 @@ export const makeMicroBatch = Effect.fnUntraced(function* <Item, Answer, E>(opti
    * items wait, and the next call takes the items of all of them.
    */
   readonly concurrency?: number
+  /** Whether a call takes the items of one lane only. */
+  readonly oneLaneACall?: boolean
   /**
    * The pause of a lane after a call with at least `minItems` items. It is meant for items that are
    * not urgent: while many items arrive, each call then takes more of them.
@@ -138,7 +140,7 @@ export const makeMicroBatch = Effect.fnUntraced(function* <Item, Answer, E>(opti
       if (batch.length === 0) markIdle(lane)
       else batches.set(lane, batch)
       capacity -= batch.length
-      if (capacity === 0) break
+      if (capacity === 0 || (options.oneLaneACall === true && batches.size > 0)) break
     }
     return batches
   }

@@ -18,7 +18,7 @@ const RUNS = Number(process.env.LEDGER_RUNS ?? 16)
 const SEED = Number(process.env.LEDGER_SEED ?? Math.floor(Math.random() * 2 ** 31))
 const COMMANDS = 100
 /** By how long a run takes. */
-const runsOn = { memory: RUNS * 4, embedded: Math.ceil(RUNS / 4), postgres: RUNS }
+const runsOn = { memory: RUNS * 4, citus: 4, embedded: Math.ceil(RUNS / 4), postgres: RUNS }
 
 const caps = [null, 60n, 1_000n] as const
 /** Of each member. */

@@ -3,7 +3,7 @@ import { Context, Effect, Layer, type Scope } from "effect"
 import type { Failpoint } from "../../src/runtime/Failpoints.ts"
 import { layerSimulator, Simulator } from "../../src/simulator/Simulator.ts"
 import { type GatewayNode, startGateway } from "../support/cluster.ts"
-import type { DatabaseKind } from "../support/databases.ts"
+import { type DatabaseKind, sharedKind } from "../support/databases.ts"
 import { shareOfDay } from "../support/day.ts"
 import {
   type Environment,
@@ -36,7 +36,7 @@ class Survivor extends Context.Service<
 const layerSurvivor = Layer.effect(
   Survivor,
   Effect.gen(function* () {
-    const env = yield* environmentOf("postgres")
+    const env = yield* environmentOf(sharedKind)
     return { env, gateway: yield* startGateway(env) }
   })
 ).pipe(Layer.provideMerge(layerSimulator({ port: 0 })))
@@ -213,10 +213,10 @@ layer(layerSurvivor, { excludeTestServices: true, timeout: "60 seconds" })(
   }
 )
 
-for (const kind of ["embedded", "postgres"] as const) {
+for (const kind of ["embedded", sharedKind] as const) {
   const rows = places.filter(
     ([place, , order]) =>
-      order !== paintStream && (kind === "postgres" ? onlyAlone : onEmbedded).has(place)
+      order !== paintStream && (kind === "embedded" ? onEmbedded : onlyAlone).has(place)
   )
   it.live.each(rowsOf(rows))(
     `${kind}: killed at %s of %s and started again, nothing is lost and nothing is sent twice`,
@@ -233,7 +233,7 @@ it.live(
   "killed again while it gives back what the first kill left",
   () =>
     Effect.gen(function* () {
-      const env = yield* environmentOf("postgres")
+      const env = yield* environmentOf(sharedKind)
       const sweeper = Effect.gen(function* () {
         const second = yield* startGateway({ ...env, KILL_AT: "sweep.found" })
         assert.strictEqual((yield* second.process.end).signal, "SIGKILL")

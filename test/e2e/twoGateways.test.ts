@@ -8,7 +8,7 @@ import { SqlClient } from "effect/sql"
 import { Changes } from "../../src/runtime/Changes.ts"
 import type { Settings } from "../../src/runtime/Settings.ts"
 import { toNano } from "../support/amounts.ts"
-import { layerDatabaseAt, temporaryServerDatabase } from "../support/databases.ts"
+import { layerDatabaseAt, sharedKinds, temporaryAddresses } from "../support/databases.ts"
 import {
   bodyAs,
   Gateway,
@@ -50,9 +50,13 @@ const until = (question: Effect.Effect<boolean>) =>
 const CreatedKey = Schema.Struct({ id: Schema.String, key: Schema.String })
 
 /** Both gateways, the second listening, and a key that it has in memory. */
-const makePair = Effect.fnUntraced(function* (settings: Settings) {
-  const url = new URL(yield* temporaryServerDatabase)
-  const firstContext = yield* gatewayOn(url.href, settings)
+const makePair = Effect.fnUntraced(function* (
+  settings: Settings,
+  kind: (typeof sharedKinds)[number] = "postgres"
+) {
+  const [firstUrl, secondUrl] = yield* temporaryAddresses(kind)
+  const url = new URL(secondUrl)
+  const firstContext = yield* gatewayOn(firstUrl, settings)
   const first = Context.get(firstContext, Gateway)
   const sql = Context.get(firstContext, SqlClient.SqlClient)
   const wire = yield* startTcpProxy(Number(url.port))
@@ -83,13 +87,15 @@ const makePair = Effect.fnUntraced(function* (settings: Settings) {
 const tell = (what: string, since: number) =>
   Effect.logInfo(`${what} ${Math.round(performance.now() - since)} ms after the answer`)
 
-it.live("a key revoked on one gateway is refused by the other, which is told", () =>
-  Effect.gen(function* () {
-    const { revoke, isRefused } = yield* makePair(toldOnly)
-    const revokedAt = yield* revoke
-    yield* until(isRefused)
-    yield* tell("refused by notice", revokedAt)
-  }).pipe(Effect.scoped)
+it.live.each(sharedKinds)(
+  "a key revoked on one gateway is refused by the other, which is told (%s)",
+  (kind) =>
+    Effect.gen(function* () {
+      const { revoke, isRefused } = yield* makePair(toldOnly, kind)
+      const revokedAt = yield* revoke
+      yield* until(isRefused)
+      yield* tell("refused by notice", revokedAt)
+    }).pipe(Effect.scoped)
 )
 
 const Hold = Schema.Struct({ hold: Schema.String })

@@ -3,12 +3,11 @@
  * orders go on, and the old primary is not written to when it comes back.
  */
 import { assert, it } from "@effect/vitest"
-import { Effect, Fiber, Schema } from "effect"
+import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { layerSimulator, Simulator } from "../../src/simulator/Simulator.ts"
 import { backUp, folderFor, serverOf, standbyOf } from "../support/backups.ts"
-import { connect, type GatewayNode, startGateway } from "../support/cluster.ts"
-import { bodyAs } from "../support/gateway.ts"
+import { connect, startGateway } from "../support/cluster.ts"
 import {
   prepareCustomer,
   quickPace,
@@ -16,14 +15,13 @@ import {
   shippedEntry
 } from "../support/gatewayProcesses.ts"
 import { call } from "../support/http.ts"
+import { CLIENTS, startClients } from "../support/insistentClients.ts"
 import type { PostgresServer } from "../support/postgresServer.ts"
 import { reconciledKinds, videoJobs } from "../support/vendorLists.ts"
 
-const CLIENTS = 6
 /** Orders of each client before the primary dies, and after it. */
 const ORDERS = Number(process.env.PROMOTION_ORDERS ?? 4)
 
-const Task = Schema.Struct({ id: Schema.String, task_status: Schema.String })
 const Count = Schema.Tuple([Schema.Struct({ count: Schema.Int })])
 
 const countOf = (sql: SqlClient.SqlClient, from: string) =>
@@ -63,65 +61,6 @@ const setOf = (sql: SqlClient.SqlClient, setting: string, value: string) =>
 const promote = ({ url }: PostgresServer) =>
   Effect.scoped(Effect.flatMap(connect(url), (sql) => sql`SELECT pg_promote()::text`))
 
-/** Sends a request until it is answered with 200, as a client does under an idempotency key. */
-const insist = (request: ReturnType<typeof call>) =>
-  request.pipe(
-    Effect.delay("50 millis"),
-    Effect.repeat({ until: ({ status }) => status === 200 }),
-    Effect.timeout("60 seconds")
-  )
-
-/** Clients who order an image or a video each time, wait for it, and repeat what failed. */
-const startClients = Effect.fnUntraced(function* (
-  { url }: GatewayNode,
-  key: string,
-  prefix = "order"
-) {
-  const done = new Set<string>()
-  let isStopping = false
-  const client = Effect.fnUntraced(function* (index: number) {
-    for (let turn = 0; !isStopping; turn++) {
-      const name = `${prefix}-${index}-${turn}`
-      const headers = { "idempotency-key": name }
-      if (index % 2 === 0) {
-        const json = { model: "paint-1", prompt: "x", size: "16x16" }
-        yield* insist(call(`${url}/v1/images/generations`, { key, headers, json }))
-      } else {
-        const json = { model: "film-1", prompt: "x" }
-        const created = yield* insist(call(`${url}/v1/videos/generations`, { key, headers, json }))
-        let task = yield* bodyAs(Task, created)
-        while (task.task_status === "processing") {
-          task = yield* bodyAs(Task, yield* insist(call(`${url}/v1/videos/${task.id}`, { key })))
-        }
-        assert.strictEqual(task.task_status, "succeeded")
-      }
-      done.add(name)
-    }
-  })
-  const running = yield* Effect.forkChild(
-    Effect.forEach(Array.from({ length: CLIENTS }).keys(), client, {
-      concurrency: "unbounded",
-      discard: true
-    })
-  )
-  return {
-    done,
-    more: (count: number) => {
-      const wanted = done.size + count
-      return Effect.sync(() => done.size >= wanted).pipe(
-        Effect.delay("10 millis"),
-        Effect.repeat({ until: (isEnough) => isEnough }),
-        Effect.raceFirst(Effect.andThen(Fiber.join(running), Effect.never)),
-        Effect.timeout("90 seconds")
-      )
-    },
-    stop: Effect.suspend(() => {
-      isStopping = true
-      return Fiber.join(running)
-    })
-  }
-})
-
 const env = { ...quickPace, DATABASE_POOL: "4", GATEWAY_MIGRATE: "1" }
 
 it.live(
@@ -133,7 +72,7 @@ it.live(
       yield* awaitRow(sql, "pg_stat_replication WHERE sync_state = 'sync'")
       const gateway = yield* startGateway({ ...env, DATABASE_URL: url }, shippedEntry)
       const { key, organizationPath } = yield* prepareCustomer(gateway, "100000")
-      const clients = yield* startClients(gateway, key)
+      const clients = yield* startClients(gateway, [key])
       yield* clients.more(CLIENTS * ORDERS)
       yield* Effect.promise(() => primary.kill("SIGKILL"))
       yield* promote(standby)
@@ -177,7 +116,7 @@ it.live(
       const { primary, standby, sql, url } = yield* startPair
       const gateway = yield* startGateway({ ...env, DATABASE_URL: url }, shippedEntry)
       const { key, organizationPath } = yield* prepareCustomer(gateway, "100000")
-      const clients = yield* startClients(gateway, key)
+      const clients = yield* startClients(gateway, [key])
       yield* clients.more(CLIENTS)
       yield* clients.stop
       const received = yield* videoJobs
@@ -185,7 +124,7 @@ it.live(
       const behind = yield* connect(standby.url)
       yield* setOf(behind, "primary_conninfo", "")
       yield* awaitRow(sql, "(SELECT 1 WHERE NOT EXISTS (SELECT FROM pg_stat_replication)) AS gone")
-      const later = yield* startClients(gateway, key, "later")
+      const later = yield* startClients(gateway, [key], "later")
       yield* later.more(CLIENTS)
       yield* later.stop
       yield* Effect.promise(() => primary.kill("SIGKILL"))

@@ -8,33 +8,43 @@ import { layer, type Vitest } from "@effect/vitest"
 import { Effect, Layer, Redacted, type Scope } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { inject } from "vitest"
+import { type Distribution, layerDistribution } from "../../src/postgres/citus/Distribution.ts"
 import { layerChanges } from "../../src/postgres/client/ChangesPostgres.ts"
 import { layerPostgres } from "../../src/postgres/client/databaseClient.ts"
 import { layerEmbedded } from "../../src/postgres/embedded/EmbeddedPostgres.ts"
 import type { EmbeddedDatabaseError } from "../../src/postgres/embedded/embeddedErrors.ts"
 import { type Changes, layerChangesAlone } from "../../src/runtime/Changes.ts"
+import { addressesOf, citusUrl, temporaryCitusDatabase } from "./citus.ts"
 import { shareOfDay } from "./day.ts"
 import "./embeddedProgram.ts"
 import { quickDirectory } from "./quickDirectory.ts"
 
-/** The two databases the gateway runs on. */
-export type DatabaseKind = "embedded" | "postgres"
+/** The databases the gateway runs on. Tests use the last one only where `CITUS_URL` names a cluster. */
+export type DatabaseKind = "embedded" | "postgres" | "citus"
+
+/** The databases that several gateways may share. */
+export const sharedKinds: ReadonlyArray<"postgres" | "citus"> =
+  citusUrl === null ? ["postgres"] : ["postgres", "citus"]
+
+/** The one of them on which gateways are killed: the cluster with `DATABASES=citus`. */
+export const sharedKind = process.env.DATABASES === "citus" ? "citus" : "postgres"
 
 /**
- * The databases on which a test file runs the whole gateway: one of them, the other one on the next day,
- * and both with `DATABASES=both`. What differs between the databases lies in the stores, which pass
- * their contracts on both in every run.
+ * The databases on which a test file runs the whole gateway: one of them, the other one on the next
+ * day, both with `DATABASES=both`, and the cluster of `CITUS_URL` with `DATABASES=citus`. What differs
+ * between the databases lies in the stores, which pass their contracts on both in every run.
  */
 export const databasesInTurn = (file: string): ReadonlyArray<DatabaseKind> => {
   const kinds = ["embedded", "postgres"] as const
   if (process.env.DATABASES === "both") return kinds
+  if (process.env.DATABASES === "citus") return ["citus"]
   // Half of the files use the one database, and half the other one.
   const isOdd = basename(file).length % 2 === 1
   return shareOfDay(isOdd ? kinds.toReversed() : kinds, kinds.length)
 }
 
 /** What a database offers to a test. */
-export type Database = PgClient.PgClient | SqlClient.SqlClient | Changes
+export type Database = PgClient.PgClient | SqlClient.SqlClient | Changes | Distribution
 
 /**
  * File by file: the asynchronous `cp` takes ten times the work over a thousand small files, and with
@@ -87,6 +97,19 @@ export const asAdmin = (statement: string): Effect.Effect<void, SqlError.SqlErro
 export const temporaryServerDatabase: Effect.Effect<string, SqlError.SqlError, Scope.Scope> =
   Effect.suspend(() => serverDatabaseFrom(inject("postgresTemplate")))
 
+/** The URL of such a database of the kind. */
+export const temporaryDatabase = (kind: Exclude<DatabaseKind, "embedded">) =>
+  kind === "citus"
+    ? temporaryCitusDatabase(citusUrl ?? "", inject("citusTemplate"))
+    : temporaryServerDatabase
+
+/** The addresses of such a database for two gateways: of a cluster, the coordinator and a worker. */
+export const temporaryAddresses = Effect.fnUntraced(function* (kind: "postgres" | "citus") {
+  const url = yield* temporaryDatabase(kind)
+  const [first = url, second = url] = kind === "citus" ? yield* addressesOf(url) : [url, url]
+  return [first, second] as const
+})
+
 /** The same without a schema, as an operator makes one. */
 export const emptyServerDatabase: Effect.Effect<string, SqlError.SqlError, Scope.Scope> =
   Effect.suspend(() => serverDatabaseFrom("template1"))
@@ -106,7 +129,10 @@ export const layerDatabaseAt = (
   url: string,
   maxConnections = 8
 ): Layer.Layer<Database, SqlError.SqlError> =>
-  layerChanges.pipe(Layer.provideMerge(layerPostgres({ url: Redacted.make(url), maxConnections })))
+  layerChanges.pipe(
+    Layer.provideMerge(layerDistribution),
+    Layer.provideMerge(layerPostgres({ url: Redacted.make(url), maxConnections }))
+  )
 
 /** Runs the effect while nobody can connect to the current database of the run's server. */
 export const withoutConnections = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
@@ -133,10 +159,13 @@ export const layerDatabase = (
   kind === "embedded"
     ? Layer.unwrap(
         Effect.map(temporaryDataDir({ initialised: true }), (dataDir) =>
-          layerChangesAlone.pipe(Layer.provideMerge(layerEmbedded({ dataDir })))
+          layerChangesAlone.pipe(
+            Layer.provideMerge(layerDistribution),
+            Layer.provideMerge(layerEmbedded({ dataDir }))
+          )
         )
       )
-    : Layer.unwrap(Effect.map(temporaryServerDatabase, (url) => layerDatabaseAt(url)))
+    : Layer.unwrap(Effect.map(temporaryDatabase(kind), (url) => layerDatabaseAt(url)))
 
 /**
  * Runs a suite once on the embedded database and once on PostgreSQL 18, each time on an empty

@@ -5,7 +5,7 @@ import { Effect, Schema, type Scope } from "effect"
 import type { SqlError } from "effect/sql"
 import { Simulator } from "../../src/simulator/Simulator.ts"
 import type { GatewayNode } from "./cluster.ts"
-import { type DatabaseKind, temporaryDataDir, temporaryServerDatabase } from "./databases.ts"
+import { type DatabaseKind, temporaryDatabase, temporaryDataDir } from "./databases.ts"
 import { bodyAs, testCatalog } from "./gateway.ts"
 import { startable } from "./processes.ts"
 
@@ -26,7 +26,7 @@ export const processEnvironment = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Environment, SqlError.SqlError, Scope.Scope> {
   return kind === "embedded"
     ? { ...quickPace, DATA_DIR: yield* temporaryDataDir({ initialised: true }) }
-    : { ...quickPace, DATABASE_URL: yield* temporaryServerDatabase }
+    : { ...quickPace, DATABASE_URL: yield* temporaryDatabase(kind) }
 })
 
 const Id = Schema.Struct({ id: Schema.String })

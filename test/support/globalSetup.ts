@@ -11,6 +11,7 @@ import { layerPostgres } from "../../src/postgres/client/databaseClient.ts"
 import { layerEmbedded } from "../../src/postgres/embedded/EmbeddedPostgres.ts"
 import { layerSchema } from "../../src/postgres/schema/applySchema.ts"
 import { type UnpackedChromium, unpackChromium } from "../console/support/chromium.ts"
+import { citusUrl, prepareCitusTemplate } from "./citus.ts"
 import { startGuard } from "./guard.ts"
 import { joinPrograms } from "./joinPrograms.ts"
 import { startPostgres } from "./postgresServer.ts"
@@ -21,6 +22,8 @@ declare module "vitest" {
     readonly postgresUrl: string
     /** On that server, a database with the latest schema and nothing in it, to be copied. */
     readonly postgresTemplate: string
+    /** Such a database on the cluster of `CITUS_URL`, distributed; empty where there is no cluster. */
+    readonly citusTemplate: string
     /** A data directory with such an embedded database, cleanly closed, to be copied. */
     readonly embeddedTemplate: string
     /** By the path of a program's source, the file that is started in its place. */
@@ -116,6 +119,10 @@ export default async (project: TestProject): Promise<(() => Promise<void>) | und
   const chromium = await unpackChromium()
   const server = startPostgres()
   const embedded = prepare("template", fillEmbedded)
+  const citus =
+    citusUrl === null
+      ? Promise.resolve({ template: "", remove: async (): Promise<void> => undefined })
+      : prepareCitusTemplate(citusUrl)
   const joined = prepare("programs", joinPrograms)
   const cache = joined.then(({ filled }) =>
     prepare("compiled", (directory) => fillCompileCache(filled, directory))
@@ -125,6 +132,7 @@ export default async (project: TestProject): Promise<(() => Promise<void>) | und
     // What did not start has cleaned up after itself.
     const ignore = (): void => undefined
     await server.then(({ stop }) => stop(), ignore)
+    await citus.then(({ remove }) => remove(), ignore)
     await embedded.then(({ remove }) => remove(), ignore)
     await cache.then(({ remove }) => remove(), ignore)
     await joined.then(({ remove }) => remove(), ignore)
@@ -134,6 +142,7 @@ export default async (project: TestProject): Promise<(() => Promise<void>) | und
     await makeServerTemplate(url)
     root.provide("postgresUrl", url)
     root.provide("postgresTemplate", TEMPLATE)
+    root.provide("citusTemplate", (await citus).template)
     root.provide("embeddedTemplate", (await embedded).directory)
     root.provide("programs", (await joined).filled)
     root.provide("compileCache", (await cache).directory)

@@ -6,6 +6,7 @@ import { Access } from "../../src/services/Access.ts"
 import { type HoldRequest, Ledger, type UsageEntry } from "../../src/services/Ledger.ts"
 import type { MemoryStore } from "../../src/testing/memory/MemoryStore.ts"
 import { layerStoresMemory, type StoresMemory } from "../../src/testing/memory/memoryStores.ts"
+import { citusUrl } from "./citus.ts"
 import {
   type Database,
   type DatabaseKind,
@@ -93,7 +94,9 @@ export type StoreKind = "memory" | DatabaseKind
 
 /** Where the stores of a contract keep their data. `CONTRACT_STORES=memory` leaves out the databases. */
 export const storeKinds: ReadonlyArray<StoreKind> =
-  process.env.CONTRACT_STORES === "memory" ? ["memory"] : ["memory", "embedded", "postgres"]
+  process.env.CONTRACT_STORES === "memory"
+    ? ["memory"]
+    : ["memory", "embedded", "postgres", ...(citusUrl === null ? [] : (["citus"] as const))]
 
 export type Stores = Exclude<StoresMemory, MemoryStore>
 

@@ -2,6 +2,8 @@
 import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import { Command, Flag } from "effect/cli"
+import { Distribution, layerDistribution } from "../../postgres/citus/Distribution.ts"
+import { distributeSchema } from "../../postgres/citus/distributeSchema.ts"
 import { makeAudit } from "../../postgres/ledger/ledgerAudit.ts"
 import { applySchema } from "../../postgres/schema/applySchema.ts"
 import { Migrations } from "../../postgres/schema/migrations.ts"
@@ -13,9 +15,16 @@ import { onDatabase } from "./database.ts"
 
 const migrate = Command.make(
   "migrate",
-  {},
-  Effect.fn("cli.migrate")(function* () {
-    const migrations = yield* onDatabase(() => applySchema).pipe(
+  {
+    citus: Flag.Boolean("citus").pipe(
+      Flag.withDescription("Then distribute the tables over the nodes of a Citus cluster"),
+      Flag.withDefault(false)
+    )
+  },
+  Effect.fn("cli.migrate")(function* ({ citus }) {
+    const migrations = yield* onDatabase(() =>
+      Effect.tap(applySchema, citus ? distributeSchema : Effect.void)
+    ).pipe(
       Effect.mapError(
         (error) => new CommandFailure({ message: `The schema was not applied: ${reasonOf(error)}` })
       )
@@ -41,12 +50,16 @@ const migrate = Command.make(
 const violationsInDatabase = onDatabase((config) =>
   Effect.gen(function* () {
     const sql = yield* PgClient.PgClient
-    const { verify } = makeAudit(sql, { keySeconds: config.settings.idempotencySeconds })
+    const { isDistributed } = yield* Distribution
+    const { verify } = makeAudit(sql, {
+      keySeconds: config.settings.idempotencySeconds,
+      isDistributed
+    })
     return (yield* verify).map(({ organizationId, ...violation }) => ({
       ...violation,
       organization_id: organizationId
     }))
-  })
+  }).pipe(Effect.provide(layerDistribution))
 ).pipe(
   Effect.mapError(
     (error) => new CommandFailure({ message: `The books cannot be read: ${reasonOf(error)}` })

@@ -48,7 +48,7 @@ interface AccountKind<S extends RowSchema> {
   readonly table: string
   /** The name of the kind in errors. */
   readonly label: string
-  /** Reads the accounts whose rows are in this relation, under the alias `o`. */
+  /** Reads the accounts whose rows this subquery selects, under the alias `o`. */
   readonly selectFrom: (rows: Statement.Fragment) => Statement.Statement<object>
 }
 
@@ -87,13 +87,19 @@ export const layerAccounts = Layer.effect(
       schema: MemberRecord,
       table: "members",
       label: "member",
+      // A cluster reads the caps and the months of a left join in subqueries of their own, which are
+      // therefore limited to those of the members.
       selectFrom: (rows) => sql`
-        SELECT ${sql.literal(memberColumns)} FROM ${rows} o
-          LEFT JOIN budgets b
-            ON b.organization_id = o.organization_id AND b.subject_id = o.id AND b.is_cap
-          LEFT JOIN member_months mm
-            ON mm.organization_id = o.organization_id AND mm.member_id = o.id
-           AND mm.month = ${currentMonth}`
+        WITH listed AS ${rows}
+        SELECT ${sql.literal(memberColumns)} FROM listed o
+          LEFT JOIN (SELECT * FROM budgets
+                      WHERE (organization_id, subject_id) IN (SELECT organization_id, id FROM listed)
+                        AND is_cap) b
+            ON b.organization_id = o.organization_id AND b.subject_id = o.id
+          LEFT JOIN (SELECT * FROM member_months
+                      WHERE (organization_id, member_id) IN (SELECT organization_id, id FROM listed)
+                        AND month = ${currentMonth}) mm
+            ON mm.organization_id = o.organization_id AND mm.member_id = o.id`
     }
     const keyKind: AccountKind<typeof KeyRecord> = {
       schema: KeyRecord,
@@ -112,8 +118,8 @@ export const layerAccounts = Layer.effect(
     const isLow = (expected: boolean | null) =>
       expected === null
         ? sql`true`
-        : sql`(SELECT coalesce(balance < low_balance, false) FROM pools
-                WHERE organization_id = id) = ${expected}`
+        : sql`id IN (SELECT organization_id FROM pools
+                      WHERE coalesce(balance < low_balance, false) = ${expected})`
 
     const organizationConditions = (filter: OrganizationFilter): Conditions => ({
       namePrefix: filter.name,
@@ -187,9 +193,10 @@ export const layerAccounts = Layer.effect(
     /** The value of a column after a change; undefined keeps the current value. */
     const valueAfter = (column: string, value: unknown) =>
       value === undefined ? sql.literal(column) : sql`${value}`
+    /** An earlier time stays: `least` ignores null. */
     const disabledAtAfter = (enabled: boolean | undefined) => {
       if (enabled === undefined) return sql.literal("disabled_at")
-      return sql.literal(enabled ? "NULL" : "coalesce(disabled_at, now())")
+      return sql.literal(enabled ? "NULL" : "least(disabled_at, now())")
     }
 
     const write = <A>(statement: Effect.Effect<A, SqlError.SqlError>) =>
@@ -254,13 +261,16 @@ export const layerAccounts = Layer.effect(
       memberTotals: Effect.fn("Accounts.memberTotals")((filter) =>
         rowOf(MemberTotals)(
           retryBriefly(sql`
-            SELECT count(*)::int AS count, coalesce(sum(m.captured), 0)::text AS "capturedNano",
-                   coalesce(sum(m.held), 0)::text AS "heldNano"
-              FROM (SELECT organization_id, id FROM members
-                     WHERE ${matches(memberConditions(filter))}) o
-              LEFT JOIN member_months m
-                ON m.organization_id = o.organization_id AND m.member_id = o.id
-               AND m.month = ${currentMonth}`)
+            SELECT * FROM (SELECT count(*)::int AS count FROM members
+                            WHERE ${matches(memberConditions(filter))}) c
+             CROSS JOIN (
+              SELECT coalesce(sum(m.captured), 0)::text AS "capturedNano",
+                     coalesce(sum(m.held), 0)::text AS "heldNano"
+                FROM (SELECT organization_id, id FROM members
+                       WHERE ${matches(memberConditions(filter))}) o
+                JOIN member_months m
+                  ON m.organization_id = o.organization_id AND m.member_id = o.id
+                 AND m.month = ${currentMonth}) s`)
         )
       ),
       member: Effect.fn("Accounts.member")((id) => find(memberKind, id)),

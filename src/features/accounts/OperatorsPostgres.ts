@@ -84,11 +84,12 @@ export const layerOperators = Layer.effect(
           )
         )
       ),
+      // An earlier time stays: `least` ignores null.
       revoke: Effect.fn("Operators.revoke")((id) =>
         runOnOne(
           changes.changeAndNotify(
             "keys",
-            sql`UPDATE operators o SET revoked_at = coalesce(revoked_at, now())
+            sql`UPDATE operators o SET revoked_at = least(revoked_at, now())
                  WHERE id = ${id} RETURNING ${columns}`
           )
         )

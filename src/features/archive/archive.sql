@@ -56,10 +56,13 @@ CREATE TRIGGER tasks_not_archived AFTER UPDATE ON tasks FOR EACH ROW
 -- that.
 CREATE FUNCTION erase_task(p_organization text, p_id text, p_lease interval) RETURNS boolean
 LANGUAGE plpgsql AS $$
+DECLARE
+  erased CONSTANT timestamptz := now();
+  after_lease CONSTANT timestamptz := now() + p_lease;
 BEGIN
   PERFORM FROM pools p WHERE p.organization_id = p_organization FOR UPDATE;
   UPDATE tasks t
-     SET erased_at = now(),
+     SET erased_at = erased,
          video_url = CASE WHEN t.video_url IS NOT NULL THEN '' END,
          result = CASE WHEN t.result IS NOT NULL THEN '{}' END,
          error_message = CASE WHEN t.error_message IS NOT NULL THEN '' END
@@ -78,8 +81,8 @@ BEGIN
   UPDATE idempotency_keys k SET answer = NULL
    WHERE k.organization_id = p_organization AND k.order_id = p_id;
   UPDATE archives a
-     SET state = 'removing', files = NULL, ended_at = now(),
-         next_try_at = CASE a.state WHEN 'waiting' THEN now() + p_lease ELSE now() END
+     SET state = 'removing', files = NULL, ended_at = erased,
+         next_try_at = CASE WHEN a.state = 'waiting' THEN after_lease ELSE erased END
    WHERE a.organization_id = p_organization AND a.task_id = p_id AND a.state <> 'removing';
   RETURN true;
 END $$;

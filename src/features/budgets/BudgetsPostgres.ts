@@ -4,6 +4,7 @@
 import { Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient, type Statement } from "effect/sql"
+import { budgetPeriods } from "../../domain/money/budgets.ts"
 import { makeConditions } from "../../postgres/client/conditions.ts"
 import {
   columnsOf,
@@ -45,12 +46,12 @@ export const layerBudgets = Layer.effect(
     const budgetsOf = (rows: Statement.Fragment) => sql`
       SELECT ${sql.literal(columns)}
         FROM ${rows} b
-       CROSS JOIN LATERAL (
-         SELECT period_start(b.period, ${timeZone}) AS start,
-                CASE WHEN b.period <> 'total'
-                     THEN period_start(b.period, ${timeZone})::timestamp AT TIME ZONE ${timeZone} END
-                  AS started_at,
-                period_end(b.period, ${timeZone}) AS resets_at) p
+        JOIN (SELECT period, period_start(period, ${timeZone}) AS start,
+                     CASE WHEN period <> 'total'
+                          THEN period_start(period, ${timeZone})::timestamp AT TIME ZONE ${timeZone}
+                          END AS started_at,
+                     period_end(period, ${timeZone}) AS resets_at
+                FROM unnest(${[...budgetPeriods]}::text[]) AS period) p ON p.period = b.period
         LEFT JOIN budget_uses u
           ON u.organization_id = b.organization_id AND u.id = use_id(b.id, p.start)`
 

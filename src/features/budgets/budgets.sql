@@ -72,7 +72,8 @@ $$;
 -- Creates the rows of the current periods of the budgets that apply to these holds. The caller has
 -- locked the pools of the holds.
 CREATE FUNCTION begin_periods(
-  p_time_zone text, p_organizations text[], p_members text[], p_api_keys text[])
+  p_time_zone text, p_organization text, p_organizations text[], p_members text[],
+  p_api_keys text[])
 RETURNS void LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan
 SET enable_seqscan = off
@@ -85,10 +86,12 @@ BEGIN
      CROSS JOIN LATERAL (
        SELECT * FROM budgets r
         WHERE r.organization_id = u.organization_id
-          AND r.subject_id IN (u.organization_id, u.member_id, u.key_id) OFFSET 0) b
+          AND r.subject_id IN (u.organization_id, u.member_id, u.key_id)
+               AND (p_organization IS NULL OR r.organization_id = p_organization) OFFSET 0) b
      CROSS JOIN LATERAL (SELECT period_start(b.period, p_time_zone) AS start) n
      WHERE NOT EXISTS (SELECT FROM budget_uses s
-                        WHERE s.organization_id = b.organization_id AND s.id = use_id(b.id, n.start));
+                        WHERE s.organization_id = b.organization_id AND s.id = use_id(b.id, n.start)
+               AND (p_organization IS NULL OR s.organization_id = p_organization));
 END $$;
 
 -- The budgets that apply to the holds of a batch.
@@ -104,7 +107,8 @@ CREATE TYPE hold_budgets AS (
 -- Missing rows of current periods are created. The narrowest budgets come first: a key's before its
 -- member's, a day's before a month's. The caller has locked the pools.
 CREATE FUNCTION budgets_of_holds(
-  p_time_zone text, p_organizations text[], p_members text[], p_api_keys text[])
+  p_time_zone text, p_organization text, p_organizations text[], p_members text[],
+  p_api_keys text[])
 RETURNS hold_budgets LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan
 SET enable_seqscan = off
@@ -130,11 +134,13 @@ BEGIN
         LEFT JOIN LATERAL (
          SELECT * FROM budgets r
           WHERE r.organization_id = u.organization_id
-            AND r.subject_id IN (u.organization_id, u.member_id, u.key_id) OFFSET 0) b ON true
+            AND r.subject_id IN (u.organization_id, u.member_id, u.key_id)
+               AND (p_organization IS NULL OR r.organization_id = p_organization) OFFSET 0) b ON true
        CROSS JOIN LATERAL (SELECT use_id(b.id, period_start(b.period, p_time_zone)) AS id) n
         LEFT JOIN LATERAL (
           SELECT b.amount - r.held - r.captured AS room FROM budget_uses r
-           WHERE r.organization_id = b.organization_id AND r.id = n.id OFFSET 0) s ON true
+           WHERE r.organization_id = b.organization_id AND r.id = n.id
+               AND (p_organization IS NULL OR r.organization_id = p_organization) OFFSET 0) s ON true
     ), by_subject AS (
       SELECT holds, (array_agg(place ORDER BY place) FILTER (WHERE id IS NOT NULL))::text AS places,
              (array_agg(id ORDER BY place) FILTER (WHERE id IS NOT NULL))::text AS ids
@@ -151,7 +157,7 @@ BEGIN
       FROM (SELECT DISTINCT k.place, k.organization_id, k.id, k.room FROM counting k
              WHERE k.id IS NOT NULL) c;
     EXIT WHEN have_begun;
-    PERFORM begin_periods(p_time_zone, p_organizations, p_members, p_api_keys);
+    PERFORM begin_periods(p_time_zone, p_organization, p_organizations, p_members, p_api_keys);
   END LOOP;
   RETURN budgets;
 END $$;
@@ -159,14 +165,16 @@ END $$;
 -- The budget that refuses a hold, in the form that the refusal shows to the client.
 CREATE FUNCTION refusing_budget(
   p_time_zone text, p_organization text, p_use text, p_used bigint) RETURNS jsonb
-LANGUAGE sql STABLE AS $$
-  SELECT jsonb_build_object(
-           'use', s.id, 'id', b.id, 'scope', b.scope, 'period', b.period, 'isCap', b.is_cap,
-           'amountNano', b.amount::text, 'usedNano', (s.held + s.captured + p_used)::text,
-           'resetsAt', period_end(b.period, p_time_zone))
-    FROM budget_uses s JOIN budgets b USING (organization_id)
-   WHERE s.organization_id = p_organization AND s.id = p_use AND b.id = s.budget_id
-$$;
+LANGUAGE plpgsql STABLE AS $$
+BEGIN
+  RETURN (
+    SELECT jsonb_build_object(
+             'use', s.id, 'id', b.id, 'scope', b.scope, 'period', b.period, 'isCap', b.is_cap,
+             'amountNano', b.amount::text, 'usedNano', (s.held + s.captured + p_used)::text,
+             'resetsAt', period_end(b.period, p_time_zone))
+      FROM budget_uses s JOIN budgets b USING (organization_id)
+     WHERE s.organization_id = p_organization AND s.id = p_use AND b.id = s.budget_id);
+END $$;
 
 -- Creates the row of a new budget's current period, with the open holds and the charges of that
 -- period so far. From then on, these open orders count in the budget.
@@ -176,6 +184,8 @@ DECLARE
   budget record;
   begun timestamptz;
   whole record;
+  open_ids text[];
+  open_holds bigint;
 BEGIN
   SELECT b.*, n.start, use_id(b.id, n.start) AS use INTO STRICT budget
     FROM budgets b CROSS JOIN LATERAL (SELECT period_start(b.period, p_time_zone) AS start) n
@@ -185,20 +195,19 @@ BEGIN
    WHERE s.organization_id = p_organization AND s.tag_name = ''
      AND s.step = CASE budget.period WHEN 'day' THEN 'day' ELSE 'month' END AND s.start >= begun
      AND budget.subject_id IN (s.organization_id, s.member_id, s.key_id);
+  open_ids := ARRAY(
+    SELECT o.id FROM open_orders(p_organization) o
+     WHERE o.created_at >= begun AND budget.subject_id IN (o.organization_id, o.member_id, o.key_id));
   WITH counted AS (
     UPDATE orders r SET counts_in = r.counts_in || budget.use
-      FROM open_orders() o
-     WHERE o.organization_id = p_organization AND o.created_at >= begun
-       AND budget.subject_id IN (o.organization_id, o.member_id, o.key_id)
-       AND r.organization_id = o.organization_id AND r.id = o.id
+     WHERE r.organization_id = p_organization AND r.id = ANY (open_ids)
     RETURNING r.hold
   )
+  SELECT coalesce(sum(hold), 0)::bigint INTO open_holds FROM counted;
   INSERT INTO budget_uses (organization_id, id, budget_id, start, held, captured, captured_before,
                            next_threshold_amount)
-    SELECT p_organization, budget.use, p_budget, budget.start, coalesce(sum(hold), 0)::bigint,
-           whole.captured, whole.captured,
-           next_threshold_amount(budget.amount, budget.thresholds, 0)
-      FROM counted;
+  VALUES (p_organization, budget.use, p_budget, budget.start, open_holds, whole.captured,
+          whole.captured, next_threshold_amount(budget.amount, budget.thresholds, 0));
   -- This update fires the trigger, which sends a notification of each threshold that is reached
   -- already.
   UPDATE budget_uses SET held = held WHERE organization_id = p_organization AND id = budget.use;
@@ -209,17 +218,20 @@ END $$;
 CREATE FUNCTION change_budget(
   p_time_zone text, p_organization text, p_budget text, p_amount bigint, p_thresholds integer[])
 RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  budget budgets;
+  period_began date;
 BEGIN
   PERFORM FROM pools WHERE organization_id = p_organization FOR UPDATE;
   UPDATE budgets SET amount = coalesce(p_amount, amount),
                      thresholds = coalesce(p_thresholds, thresholds)
-   WHERE organization_id = p_organization AND id = p_budget;
-  UPDATE budget_uses s
-     SET next_threshold_amount = next_threshold_amount(b.amount, b.thresholds, s.notified_threshold)
-    FROM budgets b
-   WHERE b.organization_id = p_organization AND b.id = p_budget
-     AND s.organization_id = b.organization_id AND s.budget_id = b.id
-     AND s.start = period_start(b.period, p_time_zone);
+   WHERE organization_id = p_organization AND id = p_budget
+  RETURNING * INTO budget;
+  period_began := period_start(budget.period, p_time_zone);
+  UPDATE budget_uses
+     SET next_threshold_amount =
+           next_threshold_amount(budget.amount, budget.thresholds, notified_threshold)
+   WHERE organization_id = p_organization AND budget_id = p_budget AND start = period_began;
 END $$;
 
 -- Deletes the budget and its uses; open orders that count in the budget are not affected.

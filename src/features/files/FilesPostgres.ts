@@ -1,9 +1,11 @@
 /** Uploaded files in PostgreSQL. */
 import { Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { Distribution } from "../../postgres/citus/Distribution.ts"
 import { makeConditions } from "../../postgres/client/conditions.ts"
 import {
   columnsOf,
+  decodeRows,
   readPage,
   retryBriefly,
   rowOf,
@@ -23,6 +25,8 @@ const columns = columnsOf(MediaFile, "f")
 
 const claimedColumns = columnsOf(ClaimedFile, "f")
 
+const decodeClaims = decodeRows(ClaimedFile)
+
 const AddedRow = Schema.Struct({ exceeded: Schema.NullOr(Schema.Literals(["files", "bytes"])) })
 
 const ChunkRow = Schema.Struct({ bytes: Schema.Uint8Array })
@@ -32,6 +36,7 @@ export const layerFiles = Layer.effect(
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const { equals, isAfterCursor } = makeConditions(sql)
+    const { claimRows } = yield* Distribution
     const filesOf = rowsOf(MediaFile)
 
     return Files.of({
@@ -112,16 +117,24 @@ export const layerFiles = Layer.effect(
         )
       ),
       claimRemovals: (limit) =>
-        rowsOf(ClaimedFile)(
-          withStatementTimeout(sql`
-            UPDATE files f
-               SET state = 'removing', lease = f.lease + 1,
-                   due_at = now() + make_interval(secs => ${REMOVAL_LEASE_SECONDS}::float8)
-              FROM (SELECT d.organization_id, d.id FROM files d
-                     WHERE d.due_at <= now()
-                     ORDER BY d.due_at LIMIT ${limit} FOR UPDATE SKIP LOCKED) due
-             WHERE f.organization_id = due.organization_id AND f.id = due.id
-            RETURNING ${sql.literal(claimedColumns)}`)
+        Effect.orDie(
+          claimRows({
+            due: sql`files WHERE due_at <= now()`,
+            limit,
+            claim: (route, rest, _: ReadonlyArray<ClaimedFile>) =>
+              decodeClaims(
+                withStatementTimeout(sql`
+                  UPDATE files f
+                     SET state = 'removing', lease = f.lease + 1,
+                         due_at = now() + make_interval(secs => ${REMOVAL_LEASE_SECONDS}::float8)
+                    FROM (SELECT d.organization_id, d.id FROM files d
+                           WHERE d.due_at <= now() AND ${equals("d.organization_id", route)}
+                           ORDER BY d.due_at LIMIT ${rest} FOR UPDATE SKIP LOCKED) due
+                   WHERE f.organization_id = due.organization_id AND f.id = due.id
+                     AND ${equals("f.organization_id", route)}
+                  RETURNING ${sql.literal(claimedColumns)}`)
+              )
+          })
         ),
       completeRemoval: ({ organizationId, id, lease }) =>
         Effect.asVoid(

@@ -53,7 +53,7 @@ RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   taken record;
 BEGIN
-  PERFORM pg_advisory_xact_lock(hashtextextended('files ' || p_organization, 0));
+  PERFORM FROM pools p WHERE p.organization_id = p_organization FOR UPDATE;
   SELECT count(*) AS files, coalesce(sum(f.bytes), 0) AS bytes INTO STRICT taken
     FROM files f WHERE f.organization_id = p_organization AND f.id <> p_id;
   IF taken.files + 1 > p_max_files THEN RETURN 'files'; END IF;

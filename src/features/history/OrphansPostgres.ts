@@ -44,7 +44,8 @@ export const layerOrphans = Layer.effect(
         const [row] = isOrderId(id)
           ? yield* rowsOf(OrphanRecord)(
               retryBriefly(sql`
-                UPDATE orphans o SET resolved_at = coalesce(o.resolved_at, now()), note = ${note}
+                /* LEAST ignores null: the first time stays. A cluster refuses now() in COALESCE. */
+                UPDATE orphans o SET resolved_at = least(o.resolved_at, now()), note = ${note}
                   FROM orders q
                  WHERE o.order_id = ${id}
                    AND q.organization_id = o.organization_id AND q.id = o.order_id

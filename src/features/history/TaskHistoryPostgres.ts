@@ -63,13 +63,8 @@ export const layerTaskHistory = Layer.effect(
 
     return TaskHistory.of({
       find: Effect.fn("TaskHistory.find")(function* (id) {
-        // Looks the order up by the primary key, once for each organisation.
         const rows = isOrderId(id)
-          ? yield* select(
-              `${orderColumns}, ${holdColumns}`,
-              sql`organizations g CROSS JOIN LATERAL (
-                    SELECT * FROM orders WHERE organization_id = g.id AND id = ${id} LIMIT 1) q`
-            )
+          ? yield* select(`${orderColumns}, ${holdColumns}`, sql`orders q WHERE q.id = ${id}`)
           : []
         const [order] = yield* rowsOf(OrderRow)(Effect.succeed(rows))
         if (order === undefined) return yield* noSuchTask(id)

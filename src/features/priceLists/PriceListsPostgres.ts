@@ -103,7 +103,8 @@ export const layerPriceLists = Layer.effect(
             if (Result.isFailure(checked)) return Result.fail(checked.failure)
             yield* sql`
               INSERT INTO price_lists (id, name, watermark, revision)
-              VALUES (${id}, ${list.name}, ${list.watermark}, ${nextRevision})`
+              SELECT ${id}, ${list.name}, ${list.watermark}::boolean, revision
+                FROM ${nextRevision} AS n (revision)`
             yield* addVersion(id, 1, list)
             const record = yield* rowOf(PriceListRecord)(selectOne(id))
             return Result.succeed({ record, warnings: checked.success })

@@ -104,10 +104,8 @@ BEGIN
      GROUP BY c.vendor_id, CASE WHEN c.vendor_id IS NULL THEN c.id END
   ), orphaned AS MATERIALIZED (
     SELECT DISTINCT ON (j.vendor_id) j.*
-      FROM (SELECT o.upstream_id AS vendor_id, o.organization_id, o.order_id, o.reason
-              FROM orphans o WHERE o.job ->> 'channelId' = r.channel_id
-            UNION ALL
-            SELECT o.answer ->> 'requestId', o.organization_id, o.order_id, o.reason
+      FROM (SELECT unnest(ARRAY[o.upstream_id, o.answer ->> 'requestId']) AS vendor_id,
+                   o.organization_id, o.order_id, o.reason
               FROM orphans o WHERE o.job ->> 'channelId' = r.channel_id) j
       JOIN listed l ON l.vendor_id = j.vendor_id
      ORDER BY j.vendor_id, j.order_id

@@ -13,6 +13,7 @@ import {
   withStatementTimeout
 } from "../../postgres/client/rows.ts"
 import { orderKinds } from "../../postgres/ledger/journal.ts"
+import { openOrderIds } from "../../postgres/ledger/openOrders.ts"
 import { usageSumColumns } from "../../postgres/ledger/usageSumColumns.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import { usageId } from "../../services/UsageLog.ts"
@@ -67,8 +68,6 @@ const transferColumns = columnsOf(StatementEntry, "t", {
   at: "t.created_at",
   amountNano: transferAmount,
   correctedId: `'${usageId("")}' || t.order_id`,
-  correctedMonth: `(SELECT to_char(o.month, 'YYYY-MM') FROM orders o
-                     WHERE o.organization_id = t.organization_id AND o.id = t.order_id)`,
   ...nullColumns(["memberId", "keyId", "model", "modality", "metadata"]),
   ...nullColumns(["input", "output", "unit", "unitPriceNano", "inputUnitPriceNano", "parts"])
 })
@@ -105,6 +104,7 @@ export const layerStatements = Layer.effect(
       const sums = sql`
         SELECT u.* FROM usage_sums u, m
          WHERE u.organization_id = ${organizationId} AND u.step = 'month' AND u.start = m.begins`
+      const openIds = yield* retryBriefly(openOrderIds(sql, organizationId))
       const [statement] = yield* rowsOf(Statement)(
         retryBriefly(sql`
           WITH m AS MATERIALIZED (${monthOf(month)}),
@@ -135,8 +135,9 @@ export const layerStatements = Layer.effect(
           sums AS MATERIALIZED (${sums} AND u.tag_name = ''),
           charged AS MATERIALIZED (SELECT ${sql.literal(chargeSums)} FROM sums),
           open AS MATERIALIZED (
-            SELECT count(*)::int AS count, coalesce(sum(o.hold), 0) AS held FROM open_orders() o, m
-             WHERE o.organization_id = ${organizationId} AND o.month <= m.first)
+            SELECT count(*)::int AS count, coalesce(sum(o.hold), 0) AS held FROM orders o, m
+             WHERE o.organization_id = ${organizationId} AND o.id = ANY (${openIds}::text[])
+               AND o.state = 'open' AND o.month <= m.first)
           SELECT o.id AS "organizationId", o.name AS "organizationName", ${month}::text AS month,
                  m.begins AS "from", m.ends AS "to", opening.amount::text AS "openingNano",
                  (opening.amount - charged."grossNano"::numeric
@@ -209,7 +210,11 @@ export const layerStatements = Layer.effect(
             UNION ALL
             SELECT ${sql.literal(transferColumns)}, t.uuid
               FROM m CROSS JOIN LATERAL (
-               SELECT *, substr(id, ${transferPrefix.length + 1}::int) AS uuid FROM transfers
+               SELECT *, substr(id, ${transferPrefix.length + 1}::int) AS uuid,
+                      (SELECT to_char(o.month, 'YYYY-MM') FROM orders o
+                        WHERE o.organization_id = ${organizationId} AND o.id = order_id)
+                        AS corrected_month
+                 FROM transfers
                 WHERE organization_id = ${organizationId}
                   AND ${isMintedAround("id", `'${transferPrefix}'`, after)}
                   AND created_at >= m.begins AND created_at < m.ends
@@ -243,17 +248,18 @@ export const layerStatements = Layer.effect(
       sealableMonths: Effect.fn("Statements.sealableMonths")((limit) =>
         rowsOf(SealableRow)(
           withStatementTimeout(sql`
-            SELECT o.id AS "organizationId", to_char(next.month, 'YYYY-MM') AS month
-              FROM organizations o
-             CROSS JOIN LATERAL (
-               SELECT coalesce(
-                 (SELECT (max(s.month) + interval '1 month')::date FROM sealed_months s
-                   WHERE s.organization_id = o.id),
-                 date_trunc('month', o.created_at AT TIME ZONE ${timeZone})::date) AS month) next
+            SELECT next.id AS "organizationId", to_char(next.month, 'YYYY-MM') AS month
+              FROM (SELECT p.organization_id AS id,
+                           coalesce(
+                             (SELECT (max(s.month) + interval '1 month')::date FROM sealed_months s
+                               WHERE s.organization_id = p.organization_id),
+                             date_trunc('month', g.created_at AT TIME ZONE ${timeZone})::date)
+                             AS month
+                      FROM pools p JOIN organizations g ON g.id = p.organization_id) next
              WHERE (next.month::timestamp + interval '1 month') AT TIME ZONE ${timeZone}
                      < now() - ${SEAL_DELAY}::interval
                AND NOT EXISTS (SELECT FROM member_months mm
-                                WHERE mm.organization_id = o.id AND mm.month <= next.month
+                                WHERE mm.organization_id = next.id AND mm.month <= next.month
                                   AND mm.held > 0)
              ORDER BY random() LIMIT ${limit}`)
         )

@@ -4,9 +4,10 @@
  * number of rows of each kind.
  */
 import { Effect, Layer, Schema } from "effect"
-import { SqlClient } from "effect/sql"
+import { SqlClient, type Statement } from "effect/sql"
 import { NO_PRICE_LIST } from "../../domain/catalog/PriceList.ts"
-import { isOrderId, uuidBeginning } from "../../domain/orderIds.ts"
+import { isOrderId, orderPrefixes, uuidBeginning } from "../../domain/orderIds.ts"
+import { Distribution } from "../../postgres/citus/Distribution.ts"
 import { makeConditions } from "../../postgres/client/conditions.ts"
 import { makeLongReads } from "../../postgres/client/longReads.ts"
 import {
@@ -17,6 +18,7 @@ import {
   rowsOf
 } from "../../postgres/client/rows.ts"
 import { orderKinds } from "../../postgres/ledger/journal.ts"
+import { openOrderIds } from "../../postgres/ledger/openOrders.ts"
 import { usageSumColumns } from "../../postgres/ledger/usageSumColumns.ts"
 import { type PageRequest, unknownCursor } from "../../runtime/Page.ts"
 import {
@@ -32,6 +34,11 @@ import {
 
 /** The maximum number of rows of one kind that a page scans. */
 const MAX_SCANNED_ROWS = 2000
+/**
+ * The maximum of a page of all organisations on a cluster: each shard scans as many, even if the
+ * first rows already fill the page.
+ */
+const MAX_ROWS_PER_SHARD = 500
 
 /**
  * The maximum time from minting an order's id to its commit; the order waits for permits in
@@ -44,8 +51,7 @@ const orderColumns = columnsOf(ListedOrder, "o", {
   holdNano: "o.hold",
   chargeNano: "o.charge",
   overageNano: "o.overage",
-  returnedNano: `(SELECT coalesce(sum(r.amount), 0)::bigint FROM transfers r
-                   WHERE r.organization_id = o.organization_id AND r.order_id = o.id)`,
+  returnedNano: "o.returned",
   costNano: "o.cost",
   vendorBill: "o.vendor_bill",
   reportedCostNano: "o.reported_cost",
@@ -83,6 +89,8 @@ const countedTotals = `
   (count(*) FILTER (WHERE o.state = 'captured') - count(o.reported_cost))::int
     AS "withoutReportedCost"`
 
+const kindPrefixes = Object.values(orderPrefixes).map((prefix) => `${prefix}_`)
+
 /** The price list of an order with the alias `o`. */
 const priceListColumn = `coalesce(o.price_list_id, '${NO_PRICE_LIST}')`
 
@@ -105,11 +113,11 @@ const Owner = Schema.Struct({
  * Makes a page of the scanned rows. The scan of a kind may stop at some id, beyond which the rows
  * of that kind are unknown. So the page ends at the newest of these ids.
  */
-const pageOf = (rows: ReadonlyArray<Row>, limit: number): OrderPage => {
+const pageOf = (rows: ReadonlyArray<Row>, limit: number, maxScannedRows: number): OrderPage => {
   const [end] = [...Map.groupBy(rows, ({ kind }) => kind).values()]
     .flatMap((rowsOfKind) => {
       const last = rowsOfKind.at(-1)
-      return last !== undefined && (rowsOfKind.length > limit || last.position === MAX_SCANNED_ROWS)
+      return last !== undefined && (rowsOfKind.length > limit || last.position === maxScannedRows)
         ? [last]
         : []
     })
@@ -127,7 +135,18 @@ export const layerOrderLists = Layer.effect(
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const { equals } = makeConditions(sql)
+    const { isDistributed } = yield* Distribution
     const readLong = yield* makeLongReads(sql)
+
+    /** Whether the statement runs on many nodes. */
+    const isSpread = (organizationId: string | null) => isDistributed && organizationId === null
+
+    /**
+     * Ends a LATERAL subquery whose rows are looked up by a key: with stale statistics a join would
+     * read the whole table. A statement that runs on many nodes has to be such a join.
+     */
+    const fenceOf = (organizationId: string | null) =>
+      sql.literal(isSpread(organizationId) ? "" : "OFFSET 0")
 
     /**
      * The owner of the filter's key or member; null where key, member and organisation contradict
@@ -202,46 +221,68 @@ export const layerOrderLists = Layer.effect(
       ${isCounted(filter)} AND ${isWithin("o.created_at", filter)} AND ${equals("o.state", filter.state)}
       AND ${equals("t.state", filter.taskState)} AND ${equals("o.prompt_digest", filter.promptDigest)})`
 
+    /** An order and what was returned of its charge. */
+    const orderOf = (organizationId: string | null, condition: Statement.Fragment) => sql`
+      SELECT q.*, (SELECT coalesce(sum(r.amount), 0)::bigint FROM transfers r
+                    WHERE r.organization_id = q.organization_id AND r.order_id = q.id
+                      AND ${equals("r.organization_id", organizationId)}) AS returned
+        FROM orders q WHERE ${condition} AND ${equals("q.organization_id", organizationId)}`
+
     const selectPage = (
       filter: OrderFilter,
       owner: Pick<OrderFilter, "organizationId" | "memberId">,
-      { after, limit }: PageRequest
+      { after, limit }: PageRequest,
+      maxScannedRows: number
     ) => {
       const { table, id, condition } = indexOf(filter, owner)
       const column = sql.literal(id)
+      const fence = fenceOf(owner.organizationId)
+      const isOnRoute = equals("organization_id", owner.organizationId)
       const uuidAt = (time: Date | null, shiftMillis: number) =>
         time === null ? [] : [uuidBeginning(new Date(time.getTime() + shiftMillis))]
       const cursor = after === null ? [] : [after.slice(after.indexOf("_") + 1)]
       const [first = ""] = uuidAt(filter.from, -MAX_COMMIT_DELAY_MILLIS)
       const [last = "~"] = [...cursor, ...uuidAt(filter.to, MAX_CLOCK_SKEW_MILLIS)].toSorted()
+      const matchesOf = (prefix: Statement.Fragment) => sql`
+        (SELECT scanned.*, ${prefix} AS kind
+           FROM (SELECT x.*, row_number() OVER (ORDER BY x.id DESC)::int AS position
+                   FROM (SELECT w.organization_id, ${column} AS id, ${isMatch(filter)} IS TRUE AS is_match
+                           FROM ${sql.literal(table)} w
+                          CROSS JOIN LATERAL (
+                            SELECT * FROM orders
+                             WHERE organization_id = w.organization_id AND id = ${column}
+                               AND ${isOnRoute} ${fence}) o
+                           LEFT JOIN LATERAL (
+                             SELECT state FROM tasks
+                              WHERE organization_id = w.organization_id AND id = ${column}
+                                AND ${isOnRoute} ${fence}) t
+                             ON ${filter.taskState === null ? sql`false` : sql`true`}
+                          WHERE ${condition} AND ${column} >= ${prefix} || ${first}::text
+                            AND ${column} < ${prefix} || ${last}::text
+                          ORDER BY ${column} DESC LIMIT ${maxScannedRows}) x) scanned
+          WHERE is_match OR position = ${maxScannedRows}
+          ORDER BY id DESC LIMIT ${limit + 1})`
+      // One PostgreSQL always reads along the index if it plans without the values of the prefixes.
+      const matches = isSpread(owner.organizationId)
+        ? sql.join(
+            " UNION ALL ",
+            false
+          )(kindPrefixes.map((prefix) => matchesOf(sql`${prefix}::text`)))
+        : sql`SELECT m.* FROM ${sql.literal(orderKinds)} CROSS JOIN LATERAL ${matchesOf(sql`prefix`)} m`
       return sql`
-        SELECT ${sql.literal(orderColumns)}, f.prefix AS kind, f.position, f.is_match AS "isMatch",
-               substr(f.id, length(f.prefix) + 1) AS uuid
-          FROM (
-            SELECT kinds.prefix, scanned.*
-              FROM ${sql.literal(orderKinds)}
-             CROSS JOIN LATERAL (
-               SELECT n.id, n.organization_id, n.position, ${isMatch(filter)} AS is_match
-                 FROM (SELECT w.organization_id, ${column} AS id,
-                              row_number() OVER (ORDER BY ${column} DESC)::int AS position
-                         FROM ${sql.literal(table)} w
-                        WHERE ${condition} AND ${column} >= prefix || ${first}::text
-                          AND ${column} < prefix || ${last}::text
-                        ORDER BY ${column} DESC LIMIT ${MAX_SCANNED_ROWS}) n
-                CROSS JOIN LATERAL (SELECT * FROM orders
-                                     WHERE organization_id = n.organization_id AND id = n.id OFFSET 0) o
-                 LEFT JOIN LATERAL (SELECT state FROM tasks
-                                     WHERE organization_id = n.organization_id AND id = n.id OFFSET 0) t
-                   ON ${filter.taskState === null ? sql`false` : sql`true`}
-                WHERE ${isMatch(filter)} OR n.position = ${MAX_SCANNED_ROWS}
-                ORDER BY n.id DESC LIMIT ${limit + 1}) scanned) f
-         CROSS JOIN LATERAL (SELECT * FROM orders
-                              WHERE organization_id = f.organization_id AND id = f.id OFFSET 0) o
-          LEFT JOIN LATERAL (SELECT * FROM tasks
-                              WHERE organization_id = f.organization_id AND id = f.id OFFSET 0) t ON true
-          LEFT JOIN LATERAL (SELECT upstream_id FROM orphans
-                              WHERE organization_id = f.organization_id AND order_id = f.id OFFSET 0) p
-            ON true
+        SELECT ${sql.literal(orderColumns)}, f.kind, f.position, f.is_match AS "isMatch",
+               substr(f.id, length(f.kind) + 1) AS uuid
+          FROM (${matches}) f
+         CROSS JOIN LATERAL (
+           ${orderOf(owner.organizationId, sql`q.organization_id = f.organization_id AND q.id = f.id`)}
+           ${fence}) o
+          LEFT JOIN LATERAL (
+            SELECT * FROM tasks
+             WHERE organization_id = o.organization_id AND id = o.id AND ${isOnRoute} ${fence}) t ON true
+          LEFT JOIN LATERAL (
+            SELECT upstream_id FROM orphans
+             WHERE organization_id = o.organization_id AND order_id = o.id
+               AND ${isOnRoute} ${fence}) p ON true
          ORDER BY uuid DESC`
     }
 
@@ -249,7 +290,7 @@ export const layerOrderLists = Layer.effect(
      * Reads open and closed orders in one statement, so that an order that closes in between counts
      * only once.
      */
-    const totalsOf = (filter: OrderSumFilter) => {
+    const totalsOf = (filter: OrderSumFilter, openIds: ReadonlyArray<string>) => {
       const { organizationId, tag, from, to } = filter
       // Without times, the sums of months are read, which are fewer rows than the sums of days.
       const step = from === null && to === null ? "month" : "day"
@@ -257,24 +298,27 @@ export const layerOrderLists = Layer.effect(
         SELECT open.*, closed.*
           FROM (
             SELECT count(*)::int AS processing, coalesce(sum(o.hold), 0)::text AS "heldNano"
-              FROM open_orders() o
-             WHERE ${equals("o.organization_id", organizationId)} AND ${isCounted(filter)}
+              FROM orders o
+             WHERE o.id = ANY (${openIds}::text[]) AND o.state = 'open'
+               AND ${equals("o.organization_id", organizationId)} AND ${isCounted(filter)}
                AND ${isWithin("o.created_at", filter)}) open
          CROSS JOIN (
             SELECT ${sql.literal(closedSums)}
               FROM organizations g
              CROSS JOIN LATERAL (
                SELECT * FROM usage_sums u
-                WHERE organization_id = g.id AND tag_name = ${tag?.name ?? ""} AND step = ${step}
+                WHERE organization_id = g.id AND ${equals("organization_id", organizationId)}
+                  AND tag_name = ${tag?.name ?? ""} AND step = ${step}
                   AND tag_value = ${tag?.value ?? ""} AND ${isWithin("start", filter)}
                   AND ${equalsFields("u", filter)} AND ${equals("channel_id", filter.channelId)}
-               OFFSET 0) s
+               ${fenceOf(organizationId)}) s
              WHERE ${equals("g.id", organizationId)}) closed`
     }
 
     /** Counts the orders of a period one by one, which serves filters that no stored sum has. */
     const countedTotalsOf = (filter: OrderSumFilter) => {
       const isOfOrganization = (column: string) => equals(column, filter.organizationId)
+      const fence = fenceOf(filter.organizationId)
       return sql`
         SELECT counted.*, returned.*
           FROM (
@@ -287,10 +331,12 @@ export const layerOrderLists = Layer.effect(
              CROSS JOIN LATERAL (
                SELECT * FROM transfers
                 WHERE organization_id = g.id AND order_id IS NOT NULL
-                  AND ${isWithin("created_at", filter)} OFFSET 0) r
-             CROSS JOIN LATERAL (SELECT * FROM orders
-                                  WHERE organization_id = r.organization_id AND id = r.order_id
-                                 OFFSET 0) o
+                  AND ${isOfOrganization("organization_id")}
+                  AND ${isWithin("created_at", filter)} ${fence}) r
+             CROSS JOIN LATERAL (
+               SELECT * FROM orders
+                WHERE organization_id = r.organization_id AND id = r.order_id
+                  AND ${isOfOrganization("organization_id")} ${fence}) o
              WHERE ${isOfOrganization("g.id")} AND ${isCounted(filter)}) returned`
     }
 
@@ -309,18 +355,22 @@ export const layerOrderLists = Layer.effect(
         }
         const owner = yield* ownerOf(filter)
         if (owner === null) return { data: [], hasMore: false, next: null }
-        return pageOf(yield* rowsOf(Row)(retryBriefly(selectPage(filter, owner, page))), page.limit)
+        const maxScannedRows = isSpread(owner.organizationId)
+          ? Math.max(MAX_ROWS_PER_SHARD, page.limit + 1)
+          : MAX_SCANNED_ROWS
+        const rows = yield* rowsOf(Row)(
+          retryBriefly(selectPage(filter, owner, page, maxScannedRows))
+        )
+        return pageOf(rows, page.limit, maxScannedRows)
       }),
       find: Effect.fn("OrderLists.find")(function* ({ organizationId, memberId }, id) {
         const [order] = isOrderId(id)
           ? yield* rowsOf(ListedOrder)(
               retryBriefly(sql`
                 SELECT ${sql.literal(orderColumns)}
-                  FROM orders o
-                  LEFT JOIN tasks t ON t.organization_id = o.organization_id AND t.id = o.id
-                  LEFT JOIN orphans p ON p.organization_id = o.organization_id AND p.order_id = o.id
-                 WHERE o.organization_id = ${organizationId} AND o.id = ${id}
-                   AND o.member_id = ${memberId}`)
+                  FROM (${orderOf(organizationId, sql`q.id = ${id} AND q.member_id = ${memberId}`)}) o
+                  LEFT JOIN tasks t ON t.organization_id = ${organizationId} AND t.id = o.id
+                  LEFT JOIN orphans p ON p.organization_id = ${organizationId} AND p.order_id = o.id`)
             )
           : []
         return order ?? (yield* noSuchOrder)
@@ -329,7 +379,11 @@ export const layerOrderLists = Layer.effect(
         Effect.map(
           rowOf(OrderTotals)(
             filter.priceListId === null
-              ? retryBriefly(totalsOf(filter))
+              ? retryBriefly(
+                  Effect.flatMap(openOrderIds(sql, filter.organizationId), (openIds) =>
+                    totalsOf(filter, openIds)
+                  )
+                )
               : readLong(countedTotalsOf(filter))
           ),
           (totals) => totalsOfState(totals, filter.state)

@@ -2,6 +2,7 @@
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { SumGroup } from "../../domain/money/usageSums.ts"
+import { Distribution } from "../../postgres/citus/Distribution.ts"
 import { makeConditions } from "../../postgres/client/conditions.ts"
 import { retryBriefly, rowsOf } from "../../postgres/client/rows.ts"
 import { usageSumColumns } from "../../postgres/ledger/usageSumColumns.ts"
@@ -39,6 +40,10 @@ export const layerUsageSums = Layer.effect(
     const sql = yield* SqlClient.SqlClient
     const { equals } = makeConditions(sql)
     const { timeZone } = yield* Settings
+    const { isDistributed } = yield* Distribution
+    // Each organisation's sums are looked up by the primary key: with stale statistics a join would
+    // read the whole table. A cluster accepts only the join.
+    const fence = sql.literal(isDistributed ? "" : "OFFSET 0")
 
     return UsageSums.of({
       read: Effect.fn("UsageSums.read")(({ step, by, from, to, filter, afterName, limit }) => {
@@ -59,7 +64,7 @@ export const layerUsageSums = Layer.effect(
                   AND ${equals("tag_value", tag?.value ?? null)}
                   AND ${equals("member_id", filter.memberId)} AND ${equals("key_id", filter.keyId)}
                   AND ${equals("model", filter.model)} AND ${equals("channel_id", filter.channelId)}
-               OFFSET 0) s
+               ${fence}) s
              WHERE ${equals("o.id", organizationId)}
                AND ${afterName === null ? sql`true` : sql`${sql.literal(name)} COLLATE "C" > ${afterName}`}
              GROUP BY 1, 2 ORDER BY 1, 2 LIMIT ${limit}`)

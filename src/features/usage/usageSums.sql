@@ -46,7 +46,8 @@ CREATE INDEX usage_sums_tags_by_month ON usage_sums (organization_id, start)
 -- their charges. The caller holds the locks of their pools; an order occurs at most once in the
 -- arrays.
 CREATE FUNCTION sum_up(
-  p_time_zone text, p_organizations text[], p_orders text[], p_returned bigint[])
+  p_time_zone text, p_organization text, p_organizations text[], p_orders text[],
+  p_returned bigint[])
 RETURNS void LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan
 SET enable_seqscan = off
@@ -72,7 +73,8 @@ BEGIN
       FROM (SELECT * FROM unnest(p_organizations, p_orders, p_returned)
                        AS x(organization_id, id, returned)) u
      CROSS JOIN LATERAL (SELECT * FROM orders r
-                          WHERE r.organization_id = u.organization_id AND r.id = u.id OFFSET 0) o
+                          WHERE r.organization_id = u.organization_id AND r.id = u.id
+               AND (p_organization IS NULL OR r.organization_id = p_organization) OFFSET 0) o
      CROSS JOIN LATERAL (
        SELECT (u.returned IS NULL)::int AS closed,
               (u.returned IS NULL AND o.state = 'captured')::int AS charged) n

@@ -55,8 +55,9 @@ export const layerWebhookEndpoints = Layer.effect(
         (organization_id, id, name, url, event_types, secret, secret_key_id, secret_hint)
       SELECT ${owner}, ${id}, ${name}, ${url}, ${[...eventTypes]}::text[], ${sealed.bytes},
              ${sealed.keyId}, ${hint}
-       WHERE (SELECT count(*) FROM webhook_endpoints
-               WHERE organization_id = ${owner} AND url <> '') < ${MAX_ENDPOINTS} OR ${url} = ''
+        FROM (SELECT count(*) AS count FROM webhook_endpoints
+               WHERE organization_id = ${owner} AND url <> '') n
+       WHERE n.count < ${MAX_ENDPOINTS} OR ${url} = ''
       ON CONFLICT (organization_id, id) DO NOTHING
       RETURNING ${sql.literal(columns)}`
 
@@ -67,6 +68,15 @@ export const layerWebhookEndpoints = Layer.effect(
            WHERE e.id = ${id} AND ${equals("e.organization_id", owner)}`),
         id
       )
+
+    const enabledAfter = (enabled: boolean | undefined) => {
+      if (enabled === undefined) return sql`disabled_at = e.disabled_at`
+      return enabled
+        ? sql`failing_since = NULL, disabled_at = NULL, disabled_reason = NULL`
+        : // An earlier time stays: `least` ignores null.
+          sql`disabled_at = least(e.disabled_at, now()),
+              disabled_reason = coalesce(e.disabled_reason, 'its owner asked for it')`
+    }
 
     const openSecret = (id: string, bytes: Uint8Array | null, keyId: string | null) =>
       bytes === null || keyId === null
@@ -109,17 +119,7 @@ export const layerWebhookEndpoints = Layer.effect(
                    url = coalesce(${change.url ?? null}, e.url),
                    event_types = coalesce(${change.eventTypes === undefined ? null : [...change.eventTypes]}::text[],
                                           e.event_types),
-                   updated_at = now(),
-                   failing_since = CASE WHEN ${change.enabled === true} THEN NULL
-                                        ELSE e.failing_since END,
-                   disabled_at = CASE ${change.enabled ?? null}::boolean
-                                 WHEN true THEN NULL
-                                 WHEN false THEN coalesce(e.disabled_at, now())
-                                 ELSE e.disabled_at END,
-                   disabled_reason = CASE ${change.enabled ?? null}::boolean
-                                     WHEN true THEN NULL
-                                     WHEN false THEN coalesce(e.disabled_reason, 'its owner asked for it')
-                                     ELSE e.disabled_reason END
+                   updated_at = now(), ${enabledAfter(change.enabled)}
              WHERE e.organization_id = ${owner} AND e.id = ${id} AND e.url <> ''
             RETURNING ${sql.literal(columns)}`),
           id
@@ -133,21 +133,17 @@ export const layerWebhookEndpoints = Layer.effect(
             RETURNING ${sql.literal(columns)}`),
           id
         )
-        yield* runOnce(sql`
-          WITH deleted AS (DELETE FROM webhook_messages WHERE endpoint_id = ${id}
-                        RETURNING organization_id, id)
-          DELETE FROM webhook_attempts a USING deleted
-           WHERE a.organization_id = deleted.organization_id AND a.message_id = deleted.id`)
+        yield* runOnce(sql`DELETE FROM webhook_messages WHERE endpoint_id = ${id}`)
       }),
       rotate: Effect.fn("WebhookEndpoints.rotate")(function* (owner, id, keepsOld) {
         const { secret, hint, sealed } = yield* freshSecret(id)
+        const oldSecret = keepsOld
+          ? sql`e.secret, e.secret_key_id, now() + make_interval(hours => ${OLD_SECRET_HOURS})`
+          : sql`NULL, NULL, NULL`
         const endpoint = yield* requireRow(
           runOnce(sql`
             UPDATE webhook_endpoints e
-               SET old_secret = CASE WHEN ${keepsOld} THEN e.secret END,
-                   old_secret_key_id = CASE WHEN ${keepsOld} THEN e.secret_key_id END,
-                   old_secret_until = CASE WHEN ${keepsOld}
-                     THEN now() + make_interval(hours => ${OLD_SECRET_HOURS}) END,
+               SET (old_secret, old_secret_key_id, old_secret_until) = (${oldSecret}),
                    secret = ${sealed.bytes}, secret_key_id = ${sealed.keyId}, secret_hint = ${hint},
                    updated_at = now()
              WHERE e.organization_id = ${owner} AND e.id = ${id}

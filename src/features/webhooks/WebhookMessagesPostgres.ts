@@ -1,12 +1,13 @@
 /** Messages to webhook endpoints in PostgreSQL. */
 import { Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { countsWith, Distribution } from "../../postgres/citus/Distribution.ts"
 import { makeConditions } from "../../postgres/client/conditions.ts"
 import {
   columnsOf,
+  decodeRows,
   deleteInBatches,
   readPage,
-  rowsOf,
   runOnce,
   withStatementTimeout
 } from "../../postgres/client/rows.ts"
@@ -18,6 +19,7 @@ import {
   DeliveryAttempt,
   LEASE_MARGIN_SECONDS,
   MAX_LISTED_ATTEMPTS,
+  type MessageClaims,
   noSuchDelivery,
   WebhookMessages
 } from "../../services/delivery/WebhookMessages.ts"
@@ -26,25 +28,19 @@ const claimedColumns = columnsOf(ClaimedMessage, "m", {
   url: "coalesce(m.callback_url, due.url)",
   isCallback: "m.callback_url IS NOT NULL",
   isFailing: "due.failing",
-  dialect: `(SELECT t.dialect FROM tasks t
-              WHERE t.organization_id = m.organization_id AND t.id = m.task_id)`,
-  task: taskSnapshotOf("m.organization_id", "m.task_id")
+  dialect: "task.dialect",
+  task: "task.snapshot"
 })
 
-const deliveryColumns = columnsOf(Delivery, "m", {
-  attempts: `(SELECT coalesce(jsonb_agg(jsonb_build_object(
-                'at', a.at, 'status', a.status, 'durationMs', a.duration_ms, 'answer', a.answer,
-                'error', a.error) ORDER BY a.at), '[]')
-                FROM (SELECT * FROM webhook_attempts w
-                       WHERE w.organization_id = m.organization_id AND w.message_id = m.id
-                       ORDER BY w.at DESC LIMIT ${MAX_LISTED_ATTEMPTS}) a)`
-})
+const deliveryColumns = columnsOf(Delivery, "m", { attempts: "coalesce(a.attempts, '[]')" })
 
 /** A delivery with its attempts as JSON, in which times are text. */
 const DeliveryRow = Schema.Struct({
   ...Delivery.fields,
   attempts: Schema.Array(Schema.Struct({ ...DeliveryAttempt.fields, at: Schema.DateFromString }))
 })
+
+const decodeMessages = decodeRows(ClaimedMessage)
 
 const outcomes = { Delivered: "delivered", Again: "again", Failed: "failed", Gone: "gone" } as const
 
@@ -53,22 +49,25 @@ export const layerWebhookMessages = Layer.effect(
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const { equals, isAfterCursor } = makeConditions(sql)
+    const { claimRows } = yield* Distribution
     const { webhookPatienceDays, webhookTimeoutSeconds, callLogDays } = yield* Settings
     const leaseSeconds = webhookTimeoutSeconds + LEASE_MARGIN_SECONDS
 
     // The statement steps from receiver to receiver through the index, and takes the first due
     // messages of each receiver. So a receiver with thousands of due messages does not slow down
     // the others.
-    const claimDue: WebhookMessages["Service"]["claimDue"] = (claims) =>
-      rowsOf(ClaimedMessage)(
+    const claimDueOf = (route: string | null, claims: MessageClaims) =>
+      decodeMessages(
         withStatementTimeout(sql`
           WITH RECURSIVE receivers AS (
             (SELECT d.receiver FROM webhook_messages d
-              WHERE d.state = 'pending' ORDER BY d.receiver LIMIT 1)
+              WHERE d.state = 'pending' AND ${equals("d.organization_id", route)}
+              ORDER BY d.receiver LIMIT 1)
             UNION ALL
             (SELECT n.receiver FROM receivers r CROSS JOIN LATERAL
                (SELECT d.receiver FROM webhook_messages d
-                 WHERE d.state = 'pending' AND d.receiver > r.receiver
+                 WHERE d.state = 'pending' AND ${equals("d.organization_id", route)}
+                   AND d.receiver > r.receiver
                  ORDER BY d.receiver LIMIT 1) n)
           ), capacity AS (
             SELECT r.receiver, e.url, coalesce(e.failing_since IS NOT NULL, false) AS failing,
@@ -86,8 +85,9 @@ export const layerWebhookMessages = Layer.effect(
             SELECT q.*, r.url, r.failing,
                    row_number() OVER (PARTITION BY r.receiver ORDER BY q.next_attempt_at) AS turn
               FROM capacity r CROSS JOIN LATERAL
-                (SELECT d.organization_id, d.id, d.next_attempt_at FROM webhook_messages d
-                  WHERE d.state = 'pending' AND d.receiver = r.receiver
+                (SELECT d.organization_id, d.id, d.task_id, d.next_attempt_at FROM webhook_messages d
+                  WHERE d.state = 'pending' AND ${equals("d.organization_id", route)}
+                    AND d.receiver = r.receiver
                     AND d.next_attempt_at <= now()
                   ORDER BY d.next_attempt_at LIMIT r.permits FOR UPDATE SKIP LOCKED) q
           ), ranked AS (
@@ -109,9 +109,34 @@ export const layerWebhookMessages = Layer.effect(
           UPDATE webhook_messages m
              SET lease = m.lease + 1,
                  next_attempt_at = now() + make_interval(secs => ${leaseSeconds})
-            FROM due
+            FROM due LEFT JOIN LATERAL
+              (SELECT t.dialect, ${sql.literal(taskSnapshotOf("t"))} AS snapshot FROM tasks t
+                WHERE t.organization_id = due.organization_id AND t.id = due.task_id
+                  AND ${equals("t.organization_id", route)} LIMIT 1) task ON true
            WHERE m.organization_id = due.organization_id AND m.id = due.id
+             AND ${equals("m.organization_id", route)}
           RETURNING ${sql.literal(claimedColumns)}`)
+      )
+
+    const claimDue: WebhookMessages["Service"]["claimDue"] = (claims) =>
+      Effect.orDie(
+        claimRows({
+          due: sql`webhook_messages WHERE state = 'pending' AND next_attempt_at <= now()
+                   AND NOT EXISTS (SELECT FROM webhook_endpoints e
+                                    WHERE e.id = receiver AND e.disabled_at IS NOT NULL)`,
+          limit: claims.limit,
+          claim: (route, limit, claimed: ReadonlyArray<ClaimedMessage>) =>
+            claimDueOf(route, {
+              ...claims,
+              limit,
+              maxFailing: claims.maxFailing - claimed.filter(({ isFailing }) => isFailing).length,
+              runningByReceiver: countsWith(
+                claims.runningByReceiver,
+                claimed,
+                ({ receiver }) => receiver
+              )
+            })
+        })
       )
 
     return WebhookMessages.of({
@@ -132,12 +157,28 @@ export const layerWebhookMessages = Layer.effect(
           isEntry: (after) => sql`
             SELECT 1 FROM webhook_messages WHERE endpoint_id = ${endpointId} AND id = ${after}`,
           newest: sql`
-            SELECT ${sql.literal(deliveryColumns)} FROM webhook_messages m
-             WHERE m.endpoint_id = ${endpointId}
-               AND ${isAfterCursor("m.id", page.after)}
-               AND ${equals("m.state", state)}
-               AND ${equals("m.task_id", taskId)}
-             ORDER BY m.id DESC LIMIT ${page.limit + 1}`
+            WITH listed AS (
+              SELECT * FROM webhook_messages m
+               WHERE m.endpoint_id = ${endpointId}
+                 AND ${isAfterCursor("m.id", page.after)}
+                 AND ${equals("m.state", state)}
+                 AND ${equals("m.task_id", taskId)}
+               ORDER BY m.id DESC LIMIT ${page.limit + 1}
+            ), numbered AS (
+              SELECT w.*, row_number() OVER (PARTITION BY w.organization_id, w.message_id
+                                             ORDER BY w.at DESC) AS nth
+                FROM webhook_attempts w
+               WHERE (w.organization_id, w.message_id) IN (SELECT organization_id, id FROM listed)
+            )
+            SELECT ${sql.literal(deliveryColumns)}
+              FROM listed m LEFT JOIN (
+                SELECT organization_id, message_id AS id,
+                       jsonb_agg(jsonb_build_object(
+                         'at', at, 'status', status, 'durationMs', duration_ms, 'answer', answer,
+                         'error', error) ORDER BY at) AS attempts
+                  FROM numbered WHERE nth <= ${MAX_LISTED_ATTEMPTS}
+                 GROUP BY organization_id, message_id) a USING (organization_id, id)
+             ORDER BY m.id DESC`
         })
       ),
       redeliver: Effect.fn("WebhookMessages.redeliver")(function* (endpointId, id) {
@@ -158,16 +199,12 @@ export const layerWebhookMessages = Layer.effect(
       }),
       prune: deleteInBatches(
         (limit) => sql`
-          WITH deleted AS (
-            DELETE FROM webhook_messages WHERE ctid = ANY (ARRAY(
-              SELECT ctid FROM webhook_messages
-               WHERE ended_at < now() - make_interval(secs => ${callLogDays * 86_400}) LIMIT ${limit}))
-            RETURNING organization_id, id
-          ), attempts AS (
-            DELETE FROM webhook_attempts a USING deleted
-             WHERE a.organization_id = deleted.organization_id AND a.message_id = deleted.id
-          )
-          SELECT id FROM deleted`
+          DELETE FROM webhook_messages m
+           USING (SELECT organization_id, id FROM webhook_messages
+                   WHERE ended_at < now() - make_interval(secs => ${callLogDays * 86_400})
+                   LIMIT ${limit}) old
+           WHERE m.organization_id = old.organization_id AND m.id = old.id
+          RETURNING m.id`
       )
     })
   })

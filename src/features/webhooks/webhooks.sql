@@ -78,7 +78,9 @@ CREATE TABLE webhook_attempts (
   error text,
   -- The claim of the message that the attempt belongs to.
   lease bigint NOT NULL,
-  PRIMARY KEY (organization_id, message_id, at, lease)
+  PRIMARY KEY (organization_id, message_id, at, lease),
+  FOREIGN KEY (organization_id, message_id) REFERENCES webhook_messages (organization_id, id)
+    ON DELETE CASCADE
 );
 
 -- The id begins with its time, so that messages sort in order of time.
@@ -96,12 +98,13 @@ $$;
 -- `p_organization` is the organisation of the event.
 CREATE FUNCTION notify_endpoints(
   p_owner text, p_organization text, p_type text, p_task text, p_data jsonb)
-RETURNS void LANGUAGE sql AS $$
+RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
   INSERT INTO webhook_messages (organization_id, id, endpoint_id, receiver, type, task_id, data)
   SELECT p_organization, message_id(), e.id, e.id, p_type, p_task, p_data
     FROM webhook_endpoints e
-   WHERE e.organization_id = p_owner AND e.disabled_at IS NULL AND p_type = ANY (e.event_types)
-$$;
+   WHERE e.organization_id = p_owner AND e.disabled_at IS NULL AND p_type = ANY (e.event_types);
+END $$;
 
 CREATE FUNCTION notify_of_task() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
@@ -203,21 +206,24 @@ CREATE TRIGGER pools_stopped_notification AFTER UPDATE OF stopped_at ON pools FO
 
 -- Whether operators are notified of the cooldown. They are not notified of a cooldown of a key, nor
 -- of one organisation's cooldown while other organisations are still served.
-CREATE FUNCTION is_notified(p_rest rests) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
-  SELECT p_rest.key_name = '' AND p_rest.until IS NOT NULL
-         AND (p_rest.organization_id = '' OR p_rest.is_alone)
+CREATE FUNCTION is_notified(
+  p_key_name text, p_until timestamptz, p_organization text, p_is_alone boolean)
+RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
+  SELECT p_key_name = '' AND p_until IS NOT NULL AND (p_organization = '' OR p_is_alone)
 $$;
 
 CREATE FUNCTION notify_of_rest() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
-  was CONSTANT boolean := coalesce(TG_OP = 'UPDATE' AND is_notified(old), false);
+  was CONSTANT boolean := coalesce(TG_OP = 'UPDATE' AND
+    is_notified(old.key_name, old.until, old.organization_id, old.is_alone), false);
 BEGIN
   -- A channel or model may have several such cooldowns, of different organisations. Messages are
   -- sent only when the first one begins and the last one ends.
-  IF was = is_notified(new) OR EXISTS (
+  IF was = is_notified(new.key_name, new.until, new.organization_id, new.is_alone) OR EXISTS (
     SELECT FROM rests r
      WHERE r.channel_id = new.channel_id AND r.model = new.model
-       AND (r.key_name, r.organization_id) <> (new.key_name, new.organization_id) AND is_notified(r))
+       AND (r.key_name, r.organization_id) <> (new.key_name, new.organization_id)
+       AND is_notified(r.key_name, r.until, r.organization_id, r.is_alone))
   THEN
     RETURN NULL;
   END IF;
@@ -234,32 +240,37 @@ CREATE TRIGGER rests_notification AFTER INSERT OR UPDATE ON rests FOR EACH ROW
 -- `failed` (for good) or `gone`. An endpoint is disabled when it is gone, or has failed for
 -- `p_patience`. Changes nothing if the message has been claimed again since.
 --
--- The endpoint is locked first, so that concurrent attempts at its messages cannot deadlock.
+-- An endpoint that may change is locked first, so that concurrent attempts at its messages cannot
+-- deadlock. A success changes it only where it was failing.
 CREATE FUNCTION end_attempt(
   p_organization text, p_id text, p_lease bigint, p_outcome text, p_after double precision,
   p_status int, p_millis int, p_answer text, p_error text, p_patience interval)
 RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
+  ended CONSTANT timestamptz := now();
+  next_attempt CONSTANT timestamptz := now() + make_interval(secs => p_after);
   message webhook_messages;
   endpoint webhook_endpoints;
   why text;
 BEGIN
   SELECT e.* INTO endpoint FROM webhook_messages m JOIN webhook_endpoints e ON e.id = m.endpoint_id
-   WHERE m.organization_id = p_organization AND m.id = p_id FOR UPDATE OF e;
+   WHERE m.organization_id = p_organization AND m.id = p_id;
+  IF p_outcome <> 'delivered' OR endpoint.failing_since IS NOT NULL THEN
+    SELECT * INTO endpoint FROM webhook_endpoints WHERE id = endpoint.id FOR UPDATE;
+  END IF;
   UPDATE webhook_messages m
      SET tries = m.tries + 1,
-         state = CASE p_outcome WHEN 'again' THEN 'pending' WHEN 'delivered' THEN 'delivered'
-                                ELSE 'failed' END,
-         next_attempt_at = CASE p_outcome WHEN 'again'
-                                THEN now() + make_interval(secs => p_after) END,
-         ended_at = CASE WHEN p_outcome <> 'again' THEN now() END
+         state = CASE WHEN p_outcome = 'again' THEN 'pending'
+                      WHEN p_outcome = 'delivered' THEN 'delivered' ELSE 'failed' END,
+         next_attempt_at = CASE WHEN p_outcome = 'again' THEN next_attempt END,
+         ended_at = CASE WHEN p_outcome <> 'again' THEN ended END
    WHERE m.organization_id = p_organization AND m.id = p_id AND m.lease = p_lease
      AND m.state = 'pending'
   RETURNING * INTO message;
   IF NOT FOUND THEN RETURN; END IF;
   INSERT INTO webhook_attempts
     (organization_id, message_id, at, status, duration_ms, answer, error, lease)
-  VALUES (p_organization, p_id, now() - make_interval(secs => p_millis / 1000.0), p_status, p_millis,
+  VALUES (p_organization, p_id, ended - make_interval(secs => p_millis / 1000.0), p_status, p_millis,
           p_answer, p_error, p_lease);
   -- An endpoint of callbacks is never disabled: each callback has its own receiver, and the failure
   -- of one receiver says nothing about the others.
@@ -273,9 +284,9 @@ BEGIN
   why := CASE WHEN p_outcome = 'gone' THEN 'it answered 410 Gone'
               WHEN endpoint.failing_since <= now() - p_patience THEN 'it failed for too long' END;
   UPDATE webhook_endpoints
-     SET failing_since = coalesce(failing_since, now()), disabled_reason = why,
-         disabled_at = CASE WHEN why IS NOT NULL THEN now() END
-   WHERE id = endpoint.id;
+     SET failing_since = coalesce(failing_since, ended), disabled_reason = why,
+         disabled_at = CASE WHEN why IS NOT NULL THEN ended END
+   WHERE id = endpoint.id AND (failing_since IS NULL OR why IS NOT NULL);
   IF why IS NULL THEN RETURN; END IF;
   UPDATE webhook_messages SET state = 'failed', next_attempt_at = NULL, ended_at = now()
    WHERE endpoint_id = endpoint.id AND state = 'pending';

@@ -1,51 +1,77 @@
--- Distributes an applied schema over a Citus cluster: run once, by `psql` on the coordinator, while
--- no gateway runs. Each table comes after the tables that it refers to. Tables that are not named
--- stay on the coordinator.
+-- Distributes the schema over the nodes of a Citus cluster. Tables and functions that are
+-- distributed already stay as they are, so this runs again after each migration. Each table comes
+-- after the tables that it refers to. Rows of a database in use are moved, and writes wait until
+-- they are.
 
--- The triggers are safe here: each fires per row, and writes only rows of that row's organisation.
-SET citus.enable_unsafe_triggers = on;
+-- The triggers are safe: each fires per row, and writes only rows of that row's organisation.
+SET LOCAL citus.enable_unsafe_triggers = on;
 
--- Reference tables, which every node has a copy of: they are read on every node and seldom written.
-SELECT create_reference_table('price_lists');
-SELECT create_reference_table('price_list_versions');
-SELECT create_reference_table('organizations');
-SELECT create_reference_table('members');
-SELECT create_reference_table('api_keys');
-SELECT create_reference_table('webhook_endpoints');
-
--- All rows of an organisation are stored on the same node (co-located).
-SELECT create_distributed_table('pools', 'organization_id', colocate_with => 'none');
-SELECT create_distributed_table('member_months', 'organization_id', colocate_with => 'pools');
-SELECT create_distributed_table('orders', 'organization_id', colocate_with => 'pools');
-SELECT create_distributed_table('order_tags', 'organization_id', colocate_with => 'pools');
-SELECT create_distributed_table('lingering_orders', 'organization_id', colocate_with => 'pools');
-SELECT create_distributed_table('transfers', 'organization_id', colocate_with => 'pools');
-SELECT create_distributed_table('sealed_months', 'organization_id', colocate_with => 'pools');
-SELECT create_distributed_table('idempotency_keys', 'organization_id', colocate_with => 'pools');
-SELECT create_distributed_table('tasks', 'organization_id', colocate_with => 'pools');
-SELECT create_distributed_table('orphans', 'organization_id', colocate_with => 'pools');
-SELECT create_distributed_table('usage_sums', 'organization_id', colocate_with => 'pools');
-SELECT create_distributed_table('budgets', 'organization_id', colocate_with => 'pools');
-SELECT create_distributed_table('budget_uses', 'organization_id', colocate_with => 'pools');
-SELECT create_distributed_table('ledger_audited_pools', 'organization_id', colocate_with => 'pools');
-SELECT create_distributed_table('ledger_audited_months', 'organization_id', colocate_with => 'pools');
-SELECT create_distributed_table('upstream_calls', 'organization_id', colocate_with => 'pools');
-SELECT create_distributed_table('webhook_messages', 'organization_id', colocate_with => 'pools');
-SELECT create_distributed_table('webhook_attempts', 'organization_id', colocate_with => 'pools');
-SELECT create_distributed_table('archives', 'organization_id', colocate_with => 'pools');
-SELECT create_distributed_table('files', 'organization_id', colocate_with => 'pools');
-SELECT create_distributed_table('file_chunks', 'organization_id', colocate_with => 'pools');
-
--- These functions run on the node of their organisation, in one round trip.
-SELECT create_distributed_function(
-  'transfer_funds(text, text, text, text, bigint, text, text, text, text)', 'p_organization',
-  colocate_with => 'pools');
-SELECT create_distributed_function(
-  'reassign_order(text, text, jsonb, jsonb, jsonb)', 'p_organization', colocate_with => 'pools');
-SELECT create_distributed_function(
-  'remove_budget(text, text)', 'p_organization', colocate_with => 'pools');
-SELECT create_distributed_function(
-  'erase_task(text, text, interval)', 'p_organization', colocate_with => 'pools');
-SELECT create_distributed_function(
-  'add_file(text, text, text, text, text, text, integer, double precision, boolean, interval, interval, bigint, bigint)',
-  'p_organization', colocate_with => 'pools');
+DO $distribute$
+DECLARE
+  name text;
+  -- Every node has a copy of a reference table: they are read on every node and seldom written.
+  reference_tables CONSTANT text[] := ARRAY[
+    'price_lists', 'price_list_versions', 'organizations', 'members', 'api_keys',
+    'webhook_endpoints', 'channel_pauses'];
+  -- All rows of an organisation are stored on the same node (co-located). A call log of partitions
+  -- is distributed with its partitions.
+  organization_tables CONSTANT text[] := ARRAY[
+    'pools', 'member_months', 'orders', 'order_tags', 'lingering_orders', 'transfers',
+    'sealed_months', 'idempotency_keys', 'tasks', 'orphans', 'usage_sums', 'budgets', 'budget_uses',
+    'ledger_audited_pools', 'ledger_audited_months', 'upstream_calls', 'webhook_messages',
+    'webhook_attempts', 'archives', 'files', 'file_chunks'];
+  -- Functions that run on the node of their organisation, in one round trip.
+  organization_functions CONSTANT text[] := ARRAY[
+    'move_funds', 'transfer_funds', 'reassign_order', 'create_budget', 'change_budget',
+    'remove_budget', 'set_cap', 'erase_task', 'drop_closed_tasks', 'add_file'];
+  function regprocedure;
+BEGIN
+  FOREACH name IN ARRAY reference_tables LOOP
+    CONTINUE WHEN EXISTS (SELECT FROM citus_tables
+                           WHERE table_name = name::regclass AND citus_table_type = 'reference');
+    PERFORM create_reference_table(name);
+  END LOOP;
+  FOREACH name IN ARRAY organization_tables LOOP
+    CONTINUE WHEN EXISTS (SELECT FROM citus_tables
+                           WHERE table_name = name::regclass AND citus_table_type = 'distributed');
+    PERFORM create_distributed_table(name, 'organization_id',
+      colocate_with => CASE name WHEN 'pools' THEN 'none' ELSE 'pools' END);
+  END LOOP;
+  -- A vendor's job has one order among all organisations.
+  IF NOT EXISTS (SELECT FROM citus_tables WHERE table_name = 'vendor_jobs'::regclass
+                                            AND citus_table_type = 'distributed') THEN
+    PERFORM create_distributed_table('vendor_jobs', 'upstream_id', colocate_with => 'none');
+  END IF;
+  -- The other tables stay on the coordinator, and every node knows that they are there.
+  FOR name IN
+    SELECT c.oid::regclass::text FROM pg_class c
+     WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'r' AND NOT c.relispartition
+  LOOP
+    -- Adding a table adds those that it refers to.
+    CONTINUE WHEN EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = name::regclass);
+    PERFORM citus_add_local_table_to_metadata(name, cascade_via_foreign_keys => true);
+  END LOOP;
+  FOR function IN
+    SELECT oid::regprocedure FROM pg_proc
+     WHERE pronamespace = 'public'::regnamespace AND proname = ANY (organization_functions)
+  LOOP
+    PERFORM create_distributed_function(function, 'p_organization', colocate_with => 'pools');
+  END LOOP;
+  -- Every node has the functions that these call. None of them takes the row of a table.
+  FOR function IN
+    SELECT oid::regprocedure FROM pg_proc
+     WHERE pronamespace = 'public'::regnamespace AND proname <> ALL (organization_functions)
+       AND prorettype <> 'trigger'::regtype
+       AND NOT EXISTS (SELECT FROM pg_type t WHERE t.oid = ANY (proargtypes) AND t.typrelid <> 0)
+       AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = pg_proc.oid AND d.deptype = 'e')
+  LOOP
+    PERFORM create_distributed_function(function);
+  END LOOP;
+  -- A generic plan names no shard.
+  FOR function IN
+    SELECT oid::regprocedure FROM pg_proc
+     WHERE pronamespace = 'public'::regnamespace AND 'plan_cache_mode=force_generic_plan' = ANY (proconfig)
+  LOOP
+    EXECUTE format('ALTER FUNCTION %s RESET plan_cache_mode', function);
+  END LOOP;
+END $distribute$;

@@ -16,11 +16,15 @@
  *
  * Neither condition needs a timer to fire in time: the clock is read at each use of a value. Work
  * that uses a value (such as sending an order to the vendor) begins before these bounds.
+ *
+ * Notifications do not leave a node of a cluster. So all gateways listen on the coordinator, and a
+ * change writes its notice into a table there, whose trigger sends the notification.
  */
 import { PgClient, PgConnection } from "@effect/sql-pg"
-import { Cause, Effect, Exit, Fiber, Layer, Option, Queue, Schema, Scope } from "effect"
+import { Cause, Effect, Exit, Fiber, Layer, Option, Queue, Redacted, Schema, Scope } from "effect"
 import { Changes, makeMarks, Topic } from "../../runtime/Changes.ts"
 import { monotonicMillis } from "../../runtime/monotonic.ts"
+import { Distribution } from "../citus/Distribution.ts"
 
 const CHANNEL = "gateway_changes"
 const HEARTBEAT_MILLIS = 200
@@ -36,10 +40,22 @@ const Notice = Schema.fromJsonString(Schema.Union([ChangeNotice, Heartbeat]))
 const decodeNotice = Schema.decodeUnknownOption(Notice)
 const encodeNotice = Schema.encodeSync(Notice)
 
+/** The settings of connections to another node of the same cluster. */
+const atNode = (
+  config: PgClient.PgClient["config"],
+  { host, port }: { readonly host: string; readonly port: number }
+): PgClient.PgClient["config"] => {
+  const url = new URL(Redacted.value(config.url ?? Redacted.make("")))
+  url.hostname = host
+  url.port = String(port)
+  return { ...config, url: Redacted.make(url.href) }
+}
+
 export const layerChanges = Layer.effect(
   Changes,
   Effect.gen(function* () {
     const sql = yield* PgClient.PgClient
+    const { coordinator } = yield* Distribution
     /** The time at which the heartbeat of the last echo was sent. */
     let provenAtMillis = Number.NEGATIVE_INFINITY
     let hasListened = false
@@ -80,7 +96,10 @@ export const layerChanges = Layer.effect(
         })
 
         const run = Effect.gen(function* () {
-          const connection = yield* Scope.provide(PgConnection.make(sql.config), connectionScope)
+          const connection = yield* Scope.provide(
+            PgConnection.make(coordinator === null ? sql.config : atNode(sql.config, coordinator)),
+            connectionScope
+          )
           const pinnedConnection = yield* connection.pin
           const notices = yield* pinnedConnection.listen(CHANNEL)
           const sendHeartbeat = Effect.flatMap(monotonicMillis, (sentAtMillis) =>
@@ -131,7 +150,8 @@ export const layerChanges = Layer.effect(
       changeAndNotify: (topic, change) =>
         Effect.tap(
           change,
-          () => sql`SELECT pg_notify(${CHANNEL}, ${encodeNotice({ changed: topic })})`
+          () =>
+            sql`INSERT INTO change_notices (notice) VALUES (${encodeNotice({ changed: topic })})`
         ).pipe(sql.withTransaction, Effect.ensuring(invalidate([topic])))
     })
   })

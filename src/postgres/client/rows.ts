@@ -168,8 +168,12 @@ export const deleteInBatches = Effect.fnUntraced(function* (
  */
 export const MAX_CLOCK_SKEW_MILLIS = 60_000
 
-/** A column with the seconds since a time. */
-export const secondsSince = (time: string): string => `extract(epoch FROM now() - ${time})::float8`
+/**
+ * A column with the seconds since a time. A `RETURNING` on a cluster may not call `now()`, so `now`
+ * is then a column of the statement.
+ */
+export const secondsSince = (time: string, now = "now()"): string =>
+  `extract(epoch FROM ${now} - ${time})::float8`
 
 const snakeCase = (name: string): string =>
   name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)

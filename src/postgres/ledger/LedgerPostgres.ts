@@ -28,6 +28,7 @@ import {
   unknownOrganization
 } from "../../services/ledgerAnswers.ts"
 import { ledgerBatchSize } from "../../services/metrics.ts"
+import { Distribution } from "../citus/Distribution.ts"
 import { retryBriefly, rowOf, rowsOf, withStatementTimeout } from "../client/rows.ts"
 import { readJournal } from "./journal.ts"
 import { HORIZON, makeAudit } from "./ledgerAudit.ts"
@@ -39,6 +40,10 @@ const ExpiredHoldRow = Schema.Struct({ organizationId: Schema.String, id: Schema
 const SettlementRow = Schema.Struct({ behind: Schema.Finite })
 const ReassignmentRow = Schema.Struct({ isOpen: Schema.Boolean })
 const PoolRow = Schema.Struct({ ...Pool.fields, overdraftNano: Schema.NullOr(Schema.BigInt) })
+const StoppedRow = Schema.Struct({
+  organizationId: Schema.String,
+  reason: Schema.NullOr(Schema.String)
+})
 const DepositRow = Schema.Struct({ outcome: DepositOutcome })
 
 /** The maximum number of movements in one call, of any organisations. */
@@ -102,6 +107,7 @@ export const layerLedger = Layer.effect(
     const sql = yield* PgClient.PgClient
     const settings = yield* Settings
     const random = yield* SecureRandom.SecureRandom
+    const { isDistributed, batchOptions, routeOf } = yield* Distribution
     /** Orders without a task expire at the earliest after this time. */
     const shortestDeadline = Math.min(
       settings.imageDeadlineSeconds,
@@ -112,10 +118,18 @@ export const layerLedger = Layer.effect(
     const batch = yield* makeMicroBatch({
       maxItems: MAX_BATCH,
       concurrency: MAX_CALLS,
+      ...batchOptions,
       run: (movements: ReadonlyArray<Movement>) =>
         Effect.andThen(
           Metric.update(ledgerBatchSize, movements.length),
-          withStatementTimeout(moveTogether(sql, settings.timeZone, movements))
+          withStatementTimeout(
+            moveTogether(
+              sql,
+              settings.timeZone,
+              movements,
+              routeOf(movements[0]?.request.organizationId ?? "")
+            )
+          )
         ),
       isTransient,
       patienceMillis: settings.holdPatienceSeconds * 1000,
@@ -247,7 +261,7 @@ export const layerLedger = Layer.effect(
       journal: Effect.fn("Ledger.journal")((organizationId, page) =>
         readJournal(sql, organizationId, page)
       ),
-      ...makeAudit(sql, { keySeconds: settings.idempotencySeconds }),
+      ...makeAudit(sql, { keySeconds: settings.idempotencySeconds, isDistributed }),
       lowBalance: Effect.fn("Ledger.lowBalance")(function* (organizationId) {
         const [row] = yield* rowsOf(LowRow)(
           retryBriefly(sql`
@@ -262,31 +276,26 @@ export const layerLedger = Layer.effect(
         if (rows.length === 0) return yield* unknownOrganization
       }),
       stopSpending: Effect.fn("Ledger.stopSpending")(function* (reasons) {
-        yield* retryBriefly(sql`
-      WITH reasons AS (
-        SELECT key AS organization_id, value AS reason
-          FROM jsonb_each_text(${sql.json(Object.fromEntries(reasons))}::jsonb)
-      ), wanted AS (
-        SELECT organization_id, reason FROM reasons
-        UNION ALL
-        SELECT p.organization_id, NULL FROM pools p
-         WHERE p.stopped_at IS NOT NULL
-           AND p.organization_id NOT IN (SELECT organization_id FROM reasons)
-      ), changed AS MATERIALIZED (
-        /* Locks the pools in the same order as the ledger's batches. */
-        SELECT w.organization_id, w.reason
-          FROM (SELECT * FROM wanted ORDER BY organization_id COLLATE "C") w
-         CROSS JOIN LATERAL (
-           SELECT p.stopped_at, p.stopped_reason FROM pools p
-            WHERE p.organization_id = w.organization_id FOR UPDATE) p
-         WHERE p.stopped_reason IS DISTINCT FROM w.reason
-            OR (p.stopped_at IS NULL) <> (w.reason IS NULL)
-      )
-      UPDATE pools p
-         SET stopped_at = CASE WHEN w.reason IS NOT NULL THEN coalesce(p.stopped_at, now()) END,
-             stopped_reason = w.reason
-        FROM changed w
-       WHERE p.organization_id = w.organization_id`)
+        const stopped = yield* rowsOf(StoppedRow)(
+          retryBriefly(sql`
+            SELECT organization_id AS "organizationId", stopped_reason AS reason FROM pools
+             WHERE stopped_at IS NOT NULL`)
+        )
+        const before = new Map(
+          stopped.map(({ organizationId, reason }) => [organizationId, reason])
+        )
+        const changed = [...new Set([...reasons.keys(), ...before.keys()])].filter(
+          (organizationId) => reasons.get(organizationId) !== before.get(organizationId)
+        )
+        for (const organizationId of changed) {
+          const reason = reasons.get(organizationId) ?? null
+          const since = before.has(organizationId) ? sql`stopped_at` : sql`now()`
+          yield* retryBriefly(sql`
+            UPDATE pools
+               SET stopped_at = ${reason === null ? sql`NULL` : since},
+                   stopped_reason = ${reason}
+             WHERE organization_id = ${organizationId}`)
+        }
       }),
       sweepExpiredHolds: Effect.fn("Ledger.sweepExpiredHolds")(function* (scope) {
         yield* settle

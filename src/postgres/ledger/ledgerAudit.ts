@@ -8,6 +8,7 @@ import { type Ledger, Violation } from "../../services/Ledger.ts"
 import { rowOf, rowsOf, withTimeout } from "../client/rows.ts"
 
 const OrganizationRow = Schema.Struct({ organization_id: Schema.String })
+const CountRow = Schema.Struct({ pools: Schema.Int })
 /** The time is read as PostgreSQL's text, since milliseconds would be too coarse. */
 const ThroughRow = Schema.Struct({ through: Schema.String })
 
@@ -28,11 +29,32 @@ const AUDIT_TIMEOUT = Duration.minutes(12)
 interface AuditOptions {
   /** How long an idempotency key is kept. */
   readonly keySeconds: number
+  /**
+   * Whether the rows of organisations are spread over several nodes. Each organisation is then
+   * audited by a statement of its own, on its node.
+   */
+  readonly isDistributed: boolean
 }
+
+/** The maximum number of violations that an audit returns. */
+const MAX_VIOLATIONS = 1000
+
+/**
+ * The first violation of each organisation comes first, so that one organisation cannot hide the
+ * others.
+ */
+const mergeViolations = (
+  lists: ReadonlyArray<ReadonlyArray<Violation>>
+): ReadonlyArray<Violation> =>
+  lists
+    .flatMap((list) => list.map((violation, nth) => ({ violation, nth })))
+    .toSorted((one, other) => one.nth - other.nth)
+    .slice(0, MAX_VIOLATIONS)
+    .map(({ violation }) => violation)
 
 export const makeAudit = (
   sql: PgClient.PgClient,
-  { keySeconds }: AuditOptions
+  { keySeconds, isDistributed }: AuditOptions
 ): Pick<Ledger["Service"], "verify" | "verifyOf" | "suspects"> => {
   /** Runs in a transaction with longer time-outs than those of requests. */
   const withLongTimeouts = <A, E>(effect: Effect.Effect<A, E>) =>
@@ -51,14 +73,12 @@ export const makeAudit = (
 
   const violations = (organizationId: string | null) =>
     rowsOf(Violation)(
-      // The first violation of each organisation comes first, so that one organisation cannot hide
-      // the others.
       sql`
       SELECT invariant, organization_id AS "organizationId", subject, detail
         FROM (SELECT *, row_number() OVER (PARTITION BY organization_id
                                            ORDER BY invariant, detail, subject) AS nth
                 FROM ${audit("-infinity", organizationId)}) broken
-       ORDER BY nth, organization_id LIMIT 1000`
+       ORDER BY nth, organization_id LIMIT ${MAX_VIOLATIONS}`
     )
 
   /** Locks the sums, so that only one gateway reads or writes them. */
@@ -130,29 +150,58 @@ export const makeAudit = (
    * to the sums.
    */
   const advance = Effect.fnUntraced(function* (from: string) {
-    const { through } = yield* rowOf(ThroughRow)(sql`
-      UPDATE ledger_audited SET through = greatest(through, now() - ${HORIZON}::interval)
-      RETURNING through::text AS through`)
+    yield* sql`
+      UPDATE ledger_audited SET through = greatest(through, now() - ${HORIZON}::interval)`
+    const { through } = yield* lockedThrough
     yield* addUp(null, from, through)
   })
 
-  const suspiciousOrganizations = (from: string) =>
+  const stoppedOrganizations = sql`SELECT organization_id FROM pools WHERE stopped_at IS NOT NULL`
+
+  /** The organisations with rows that changed since `from`, or with open orders. */
+  const changedOrganizations = (from: string) =>
     rowsOf(OrganizationRow)(sql`
-      SELECT organization_id FROM ${audit(from, null)}
-      UNION SELECT organization_id FROM pools WHERE stopped_at IS NOT NULL`)
+      SELECT organization_id FROM transfers WHERE created_at >= ${from}::timestamptz
+      UNION SELECT organization_id FROM orders
+             WHERE created_at >= ${from}::timestamptz OR closed_at >= ${from}::timestamptz
+      UNION SELECT organization_id FROM pools WHERE held <> 0`)
+
+  const isSuspicious = (from: string, organizationId: string) =>
+    Effect.map(sql`SELECT 1 FROM ${audit(from, organizationId)} LIMIT 1`, (rows) => rows.length > 0)
+
+  const suspiciousOrganizations = Effect.fnUntraced(function* (from: string) {
+    if (!isDistributed) {
+      return yield* rowsOf(OrganizationRow)(sql`
+        SELECT organization_id FROM ${audit(from, null)} UNION ${stoppedOrganizations}`)
+    }
+    const changed = yield* changedOrganizations(from)
+    const suspicious = yield* Effect.filter(changed, ({ organization_id }) =>
+      isSuspicious(from, organization_id)
+    )
+    return [...suspicious, ...(yield* rowsOf(OrganizationRow)(stoppedOrganizations))]
+  })
+
+  /** All organisations that have rows in the books. */
+  const allOrganizations = rowsOf(OrganizationRow)(sql`
+    SELECT id AS organization_id FROM organizations
+    UNION SELECT organization_id FROM pools
+    UNION SELECT organization_id FROM transfers
+    UNION SELECT organization_id FROM orders`)
 
   /**
    * The organisations audited longest ago, as many as needed to audit all of them within
    * `PASS_SECONDS`.
    */
-  const nextOrganizations = (everySeconds: number) =>
-    rowsOf(OrganizationRow)(sql`
+  const nextOrganizations = Effect.fnUntraced(function* (everySeconds: number) {
+    const { pools } = yield* rowOf(CountRow)(sql`SELECT count(*)::int AS pools FROM pools`)
+    return yield* rowsOf(OrganizationRow)(sql`
       SELECT p.organization_id FROM pools p
         LEFT JOIN ledger_audited_pools a ON a.organization_id = p.organization_id
        WHERE a.verified_at IS NULL
           OR a.verified_at <= now() - make_interval(secs => ${PASS_SECONDS / 2})
        ORDER BY a.tried_at NULLS FIRST
-       LIMIT (SELECT ceil(2 * count(*) * ${everySeconds}::float8 / ${PASS_SECONDS}) FROM pools)`)
+       LIMIT ${Math.ceil((2 * pools * everySeconds) / PASS_SECONDS)}`)
+  })
 
   /**
    * The violations of one organisation. Returns none if its rows cannot be read, so that others are
@@ -174,7 +223,16 @@ export const makeAudit = (
     )
 
   return {
-    verify: withLongTimeouts(violations(null)),
+    verify: isDistributed
+      ? Effect.map(
+          Effect.flatMap(withLongTimeouts(allOrganizations), (organizations) =>
+            Effect.forEach(organizations, ({ organization_id }) =>
+              withLongTimeouts(violations(organization_id))
+            )
+          ),
+          mergeViolations
+        )
+      : withLongTimeouts(violations(null)),
     verifyOf: (organizationIds) =>
       Effect.map(Effect.forEach(organizationIds, verifyOne), (lists) => lists.flat()),
     suspects: Effect.fn("Ledger.suspects")((everySeconds) =>

@@ -63,16 +63,19 @@ const answerAt = <A>(answers: ReadonlyArray<A> | null, position: number): A => {
 }
 
 /**
- * Writes movements of any organisations in one call and one commit; returns the outcomes in the
- * same order.
+ * Writes movements of any organisations, or of one if there is a route, in one call and one commit;
+ * returns the outcomes in the same order.
  */
 export const moveTogether = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
   timeZone: string,
-  movements: ReadonlyArray<Movement>
+  movements: ReadonlyArray<Movement>,
+  route: string | null = null
 ) {
   const { positions, closes, holds } = arrange(movements)
-  const [row] = yield* decodeOutcomes(sql.unsafe(moveFunds, parametersOf(timeZone, closes, holds)))
+  const [row] = yield* decodeOutcomes(
+    sql.unsafe(moveFunds, parametersOf(timeZone, route, closes, holds))
+  )
   if (row === undefined) return []
   return movements.map(({ _tag }, index): MovementOutcome => {
     const position = positions[index] ?? -1

@@ -158,23 +158,25 @@ export const holdColumns = {
   ]
 } as const satisfies Record<string, Column<NewHold>>
 
-const FIRST_CLOSE = 2
+const FIRST_CLOSE = 3
 const FIRST_HOLD = FIRST_CLOSE + Object.keys(closeColumns).length
 
 /** The text of the statement never changes, so that each connection prepares it only once. */
 export const moveFunds = `
   SELECT * FROM move_funds(
-    p_time_zone => $1,
+    p_time_zone => $1, p_organization => $2,
     p_closes => ${compositeArray("order_close", closeColumns, FIRST_CLOSE)},
     p_holds => ${compositeArray("order_hold", holdColumns, FIRST_HOLD)})`
 
 /** The parameters of `moveFunds`. The ids of the holds must be distinct within an organisation. */
 export const parametersOf = (
   timeZone: string,
+  route: string | null,
   closes: ReadonlyArray<Close>,
   holds: ReadonlyArray<NewHold>
 ): ReadonlyArray<unknown> => [
   timeZone,
+  route,
   ...columns<Close>(closeColumns, closes),
   ...columns<NewHold>(holdColumns, holds)
 ]

@@ -44,8 +44,20 @@ CREATE TABLE ledger_audited_months (
 -- idempotency key.
 CREATE FUNCTION audit_ledger(p_from timestamptz, p_key_life interval, p_organization text)
 RETURNS TABLE (invariant text, organization_id text, detail text, subject text)
-LANGUAGE sql STABLE AS $$
-WITH
+LANGUAGE plpgsql STABLE
+SET plan_cache_mode = force_custom_plan
+AS $$
+#variable_conflict use_column
+DECLARE
+  settled CONSTANT timestamptz := (SELECT before FROM orders_settled);
+  -- The open orders from before `p_from`.
+  open_organizations text[]; open_ids text[];
+BEGIN
+IF p_from > '-infinity' THEN
+  SELECT array_agg(o.organization_id), array_agg(o.id) INTO open_organizations, open_ids
+    FROM open_orders(p_organization) o WHERE o.created_at < p_from;
+END IF;
+RETURN QUERY WITH
 moved AS (
   SELECT * FROM transfers
    WHERE created_at >= p_from AND (p_organization IS NULL OR organization_id = p_organization)),
@@ -59,24 +71,37 @@ touched AS (
                         * (o.job ->> 'billUnitPrice')::numeric * 1000000000) END AS billed,
          o.quote ->> 'holdNano' AS quoted, o.quote ->> 'exposureNano' AS quoted_exposure,
          o.quote -> 'surcharge' AS surcharge
-    FROM (SELECT * FROM orders WHERE created_at >= p_from OR closed_at >= p_from
+    FROM (SELECT * FROM orders r
+           WHERE (r.created_at >= p_from OR r.closed_at >= p_from)
+             AND (p_organization IS NULL OR r.organization_id = p_organization)
           UNION ALL
-          SELECT * FROM open_orders() WHERE created_at < p_from) o
-   WHERE p_organization IS NULL OR o.organization_id = p_organization),
+          SELECT r.* FROM unnest(open_organizations, open_ids) AS k(organization_id, id)
+           CROSS JOIN LATERAL (
+             SELECT * FROM orders x
+              WHERE x.organization_id = k.organization_id AND x.id = k.id
+                AND (p_organization IS NULL OR x.organization_id = p_organization) OFFSET 0) r) o),
 ends AS (
   SELECT * FROM touched WHERE closed_at >= p_from),
 ongoing AS (
   SELECT * FROM tasks
    WHERE p_from = '-infinity' AND (p_organization IS NULL OR organization_id = p_organization)
-  UNION ALL SELECT * FROM tasks WHERE p_from > '-infinity' AND state = 'submitting'
-  UNION ALL SELECT * FROM tasks WHERE p_from > '-infinity' AND state = 'processing'),
+  UNION ALL
+  SELECT * FROM tasks
+   WHERE p_from > '-infinity' AND state = 'submitting'
+     AND (p_organization IS NULL OR organization_id = p_organization)
+  UNION ALL
+  SELECT * FROM tasks
+   WHERE p_from > '-infinity' AND state = 'processing'
+     AND (p_organization IS NULL OR organization_id = p_organization)),
 books AS (
   SELECT p.organization_id, p.balance, p.held, p.uncovered, p.highest_overdraft,
          coalesce(a.moved, 0) + coalesce(t.deposited, 0) - coalesce(e.charged, 0) AS moved,
          coalesce(a.overage, 0) + coalesce(e.overage, 0) AS overage, coalesce(o.held, 0) AS open, coalesce(o.excess, 0) AS open_excess
     FROM pools p
-    LEFT JOIN ledger_audited_pools a
-           ON a.organization_id = p.organization_id AND p_from > '-infinity'
+    LEFT JOIN (SELECT * FROM ledger_audited_pools r
+                WHERE p_from > '-infinity'
+                  AND (p_organization IS NULL OR r.organization_id = p_organization)) a
+           ON a.organization_id = p.organization_id
     LEFT JOIN (SELECT organization_id, sum(CASE WHEN credit = 'pool' THEN amount
                                                 WHEN debit = 'pool' THEN -amount END) AS deposited
                  FROM moved GROUP BY 1) t ON t.organization_id = p.organization_id
@@ -91,9 +116,10 @@ months AS (
   SELECT mm.*, coalesce(a.captured, 0) + coalesce(e.charged, 0) AS charged,
          coalesce(o.held, 0) AS open
     FROM member_months mm
-    LEFT JOIN ledger_audited_months a
+    LEFT JOIN (SELECT * FROM ledger_audited_months r
+                WHERE p_from > '-infinity'
+                  AND (p_organization IS NULL OR r.organization_id = p_organization)) a
            ON (a.organization_id, a.member_id, a.month) = (mm.organization_id, mm.member_id, mm.month)
-          AND p_from > '-infinity'
     LEFT JOIN (SELECT organization_id, member_id, month, sum(charge) AS charged
                  FROM ends GROUP BY 1, 2, 3) e
            ON (e.organization_id, e.member_id, e.month) = (mm.organization_id, mm.member_id, mm.month)
@@ -120,6 +146,7 @@ SELECT 'I1', s.organization_id, 'sealed month is not what its entries come to',
                FROM sealed_months m
                JOIN moved t ON t.organization_id = m.organization_id
                            AND t.created_at >= m.begins AND t.created_at < m.ends
+              WHERE p_organization IS NULL OR m.organization_id = p_organization
               GROUP BY 1, 2) t
          ON t.organization_id = s.organization_id AND t.month = s.month
  WHERE p_from = '-infinity' AND (p_organization IS NULL OR s.organization_id = p_organization)
@@ -128,10 +155,12 @@ UNION ALL
 SELECT 'I1', o.id, 'organisation without a pool', o.id
   FROM organizations o
  WHERE (p_organization IS NULL OR o.id = p_organization)
-   AND NOT EXISTS (SELECT 1 FROM pools p WHERE p.organization_id = o.id)
+   AND NOT EXISTS (SELECT 1 FROM pools p
+                    WHERE p.organization_id = o.id
+                      AND (p_organization IS NULL OR p.organization_id = p_organization))
 UNION ALL
 SELECT 'I1', organization_id, 'transfer of an organisation without a pool', id::text
-  FROM moved WHERE organization_id NOT IN (SELECT organization_id FROM pools)
+  FROM moved WHERE organization_id NOT IN (SELECT organization_id FROM books)
 UNION ALL
 SELECT 'I2', organization_id, 'held is not the sum of open holds', organization_id
   FROM books WHERE held <> open OR held < 0
@@ -141,22 +170,27 @@ SELECT 'I2', organization_id, 'uncovered is not what open orders can come to abo
   FROM books WHERE uncovered <> open_excess
 UNION ALL
 SELECT 'I2', organization_id, 'order of an organisation without a pool', id
-  FROM touched WHERE organization_id NOT IN (SELECT organization_id FROM pools)
+  FROM touched WHERE organization_id NOT IN (SELECT organization_id FROM books)
 UNION ALL
 SELECT 'I2', organization_id, 'open order that no sweep can find', id
   FROM touched o
- WHERE state = 'open' AND created_at < (SELECT before FROM orders_settled)
+ WHERE state = 'open' AND created_at < settled
    AND NOT EXISTS (SELECT 1 FROM tasks t
-                    WHERE t.organization_id = o.organization_id AND t.id = o.id)
+                    WHERE t.organization_id = o.organization_id AND t.id = o.id
+                      AND (p_organization IS NULL OR t.organization_id = p_organization))
    AND NOT EXISTS (SELECT 1 FROM lingering_orders l
-                    WHERE l.organization_id = o.organization_id AND l.id = o.id)
+                    WHERE l.organization_id = o.organization_id AND l.id = o.id
+                      AND (p_organization IS NULL OR l.organization_id = p_organization))
 UNION ALL
 SELECT 'I3', organization_id, 'member month is not the sum of its orders', member_id || ' ' || month
   FROM months WHERE held <> open OR captured <> charged
 UNION ALL
 SELECT 'I3', o.organization_id, 'order without its member month', o.id
-  FROM touched o LEFT JOIN member_months mm USING (organization_id, member_id, month)
- WHERE mm IS NULL
+  FROM touched o
+ WHERE NOT EXISTS (SELECT FROM member_months mm
+                    WHERE (mm.organization_id, mm.member_id, mm.month)
+                          = (o.organization_id, o.member_id, o.month)
+                      AND (p_organization IS NULL OR mm.organization_id = p_organization))
 UNION ALL
 SELECT 'I3', b.organization_id, 'use of a budget is not the sum of its orders', b.id
   FROM budget_uses b
@@ -191,7 +225,8 @@ SELECT 'I3', organization_id, 'usage is not summed up as its orders are', member
     SELECT t.organization_id, step.name, o.member_id, o.key_id, o.model, 0, 0, 0, -t.amount, 0
       FROM moved t JOIN orders o ON o.organization_id = t.organization_id AND o.id = t.order_id
      CROSS JOIN (VALUES ('hour'), ('day'), ('month')) AS step(name)
-     WHERE p_from = '-infinity') u
+     WHERE p_from = '-infinity'
+       AND (p_organization IS NULL OR o.organization_id = p_organization)) u
  GROUP BY organization_id, step, member_id, key_id, model
 HAVING (sum(count), sum(failed), sum(charge), sum(returned), sum(units)) <> (0, 0, 0, 0, 0)
 UNION ALL
@@ -237,9 +272,11 @@ UNION ALL
 SELECT 'I4', c.organization_id, 'corrections are not of a charge, or above it', c.order_id
   FROM (SELECT DISTINCT organization_id, order_id FROM moved WHERE order_id IS NOT NULL) c
  WHERE (SELECT sum(t.amount) FROM transfers t
-         WHERE t.organization_id = c.organization_id AND t.order_id = c.order_id)
+         WHERE t.organization_id = c.organization_id AND t.order_id = c.order_id
+           AND (p_organization IS NULL OR t.organization_id = p_organization))
      > coalesce((SELECT o.charge FROM orders o
-                  WHERE o.organization_id = c.organization_id AND o.id = c.order_id), 0)
+                  WHERE o.organization_id = c.organization_id AND o.id = c.order_id
+                    AND (p_organization IS NULL OR o.organization_id = p_organization)), 0)
 UNION ALL
 SELECT 'I5', organization_id, 'pool is below zero by more than its overage', organization_id
   FROM books WHERE balance - held < 0 AND balance - held + overage + highest_overdraft < 0
@@ -248,8 +285,10 @@ SELECT 'I7', t.organization_id,
        CASE WHEN o.id IS NULL THEN 'task without its order'
             ELSE 'task and order disagree on the outcome' END, t.id
   FROM (SELECT t.organization_id, t.id, t.state FROM touched JOIN tasks t USING (organization_id, id)
+         WHERE p_organization IS NULL OR t.organization_id = p_organization
         UNION SELECT organization_id, id, state FROM ongoing) t
   LEFT JOIN orders o ON o.organization_id = t.organization_id AND o.id = t.id
+                    AND (p_organization IS NULL OR o.organization_id = p_organization)
  WHERE o.id IS NULL
     OR t.state <> ALL (CASE o.state WHEN 'open' THEN ARRAY['submitting', 'processing']
                                     WHEN 'captured' THEN
@@ -260,8 +299,9 @@ UNION ALL
 SELECT 'I9', q.organization_id, 'idempotency key without its order', q.order_id
   FROM idempotency_keys q
   LEFT JOIN orders o ON o.organization_id = q.organization_id AND o.id = q.order_id
+                    AND (p_organization IS NULL OR o.organization_id = p_organization)
  WHERE o.id IS NULL AND q.expires_at >= p_from + p_key_life
-   AND (p_organization IS NULL OR q.organization_id = p_organization)
-$$;
+   AND (p_organization IS NULL OR q.organization_id = p_organization);
+END $$;
 
 CREATE VIEW ledger_audit AS SELECT * FROM audit_ledger('-infinity', '0', NULL);

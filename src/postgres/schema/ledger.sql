@@ -300,6 +300,9 @@ DECLARE
   v_pool record;
   v_known record;
   v_in CONSTANT boolean := p_kind <> 'withdrawal';
+  v_debit CONSTANT text := CASE p_kind WHEN 'deposit' THEN 'external'
+                                       WHEN 'credit' THEN 'adjustments'
+                                       WHEN 'correction' THEN 'revenue' ELSE 'pool' END;
 BEGIN
   SELECT p.balance, p.held INTO STRICT v_pool FROM pools p
    WHERE p.organization_id = p_organization FOR UPDATE;
@@ -330,14 +333,12 @@ BEGIN
   INSERT INTO transfers (organization_id, id, kind, debit, credit, amount, reference, reason, author,
                          order_id)
   VALUES (p_organization, p_id, p_kind,
-          CASE p_kind WHEN 'deposit' THEN 'external' WHEN 'credit' THEN 'adjustments'
-                      WHEN 'correction' THEN 'revenue' ELSE 'pool' END,
-          CASE WHEN v_in THEN 'pool' ELSE 'external' END,
+          v_debit, CASE WHEN v_in THEN 'pool' ELSE 'external' END,
           p_amount, p_reference, p_reason, p_author, p_order);
   UPDATE pools SET balance = balance + CASE WHEN v_in THEN p_amount ELSE -p_amount END
    WHERE organization_id = p_organization;
   IF p_order IS NOT NULL THEN
-    PERFORM sum_up(p_time_zone, ARRAY[p_organization], ARRAY[p_order], ARRAY[p_amount]);
+    PERFORM sum_up(p_time_zone, p_organization, ARRAY[p_organization], ARRAY[p_order], ARRAY[p_amount]);
   END IF;
   outcome := 'applied';
   transfer_id := p_id;

@@ -46,7 +46,7 @@ const BODY = "$sql_file$"
 /**
  * Runs a file of commands through `EXECUTE`, since the driver sends only one command per statement.
  */
-const run = Effect.fnUntraced(function* (file: string) {
+export const runFile = Effect.fnUntraced(function* (file: string) {
   const sql = yield* SqlClient.SqlClient
   const text = yield* Effect.promise(() => readFile(new URL(file, import.meta.url), "utf8"))
   yield* sql.unsafe(`DO $do$ BEGIN EXECUTE ${BODY}${text}${BODY}; END $do$`)
@@ -56,7 +56,7 @@ export const shippedMigrations: ReadonlyArray<Migration> = [
   {
     name: "gateway",
     olderGateways: "stop",
-    apply: Effect.forEach(files, run, { discard: true })
+    apply: Effect.forEach(files, runFile, { discard: true })
   }
 ]
 

@@ -86,7 +86,7 @@ CREATE TYPE hold_decision AS (
 );
 
 -- The first close of an order that applies wins; later closes of the order change nothing.
-CREATE FUNCTION decide_closes(p_closes order_close[]) RETURNS close_decision[]
+CREATE FUNCTION decide_closes(p_organization text, p_closes order_close[]) RETURNS close_decision[]
 LANGUAGE plpgsql AS $$
 BEGIN
   RETURN (
@@ -96,14 +96,16 @@ BEGIN
                SELECT t.state = c.task_end ->> 'from'
                       AND t.lease = coalesce((c.task_end ->> 'lease')::bigint, t.lease)
                  FROM tasks t
-                WHERE t.organization_id = c.organization_id AND t.id = c.order_id)), false)
+                WHERE t.organization_id = c.organization_id AND t.id = c.order_id
+               AND (p_organization IS NULL OR t.organization_id = p_organization))), false)
                AS applies
         FROM unnest(p_closes) WITH ORDINALITY AS c
         LEFT JOIN LATERAL (
           SELECT r.ctid AS row, r.member_id, r.month, r.counts_in, r.hold,
                  coalesce(r.exposure - r.hold, 0) AS excess, r.state, r.charge AS charged
             FROM orders r
-           WHERE r.organization_id = c.organization_id AND r.id = c.order_id OFFSET 0) o ON true
+           WHERE r.organization_id = c.organization_id AND r.id = c.order_id
+               AND (p_organization IS NULL OR r.organization_id = p_organization) OFFSET 0) o ON true
     ), decided AS (
       SELECT *, applies AND i = first_value(i) OVER by_order AS wins,
              CASE WHEN NOT first_value(applies) OVER by_order THEN state
@@ -124,7 +126,8 @@ END $$;
 -- Writes the closes that won, the sums, and the tasks, orphans and idempotency keys that the closes
 -- change.
 CREATE FUNCTION write_closes(
-  p_time_zone text, p_closes order_close[], p_decisions close_decision[]) RETURNS void
+  p_time_zone text, p_organization text, p_closes order_close[],
+  p_decisions close_decision[]) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
   -- The orders that are closed, and whether the rows that the updates returned add up to their
@@ -146,23 +149,29 @@ BEGIN
            failure = w.details -> 'failure'
       FROM won w
      WHERE r.ctid = w.row AND r.organization_id = w.organization_id AND r.state = 'open'
+               AND (p_organization IS NULL OR r.organization_id = p_organization)
        AND r.hold = w.hold RETURNING w.hold
   ), months_changed AS (
     UPDATE member_months r SET held = r.held - s.freed, captured = r.captured + s.charged
       FROM (SELECT (SELECT m.ctid FROM member_months m
                      WHERE m.organization_id = w.organization_id AND m.member_id = w.member_id
-                       AND m.month = w.month) AS row,
+                       AND m.month = w.month
+               AND (p_organization IS NULL OR m.organization_id = p_organization)) AS row,
                    sum(w.hold)::bigint AS freed, sum(w.charged)::bigint AS charged
               FROM won w GROUP BY w.organization_id, w.member_id, w.month) s
-     WHERE r.ctid = s.row RETURNING s.freed
+     WHERE r.ctid = s.row
+               AND (p_organization IS NULL OR r.organization_id = p_organization) RETURNING s.freed
   ), pools_changed AS (
     UPDATE pools r SET balance = r.balance - s.charged, held = r.held - s.freed,
                        uncovered = r.uncovered - s.excess
-      FROM (SELECT (SELECT p.ctid FROM pools p WHERE p.organization_id = w.organization_id) AS row,
+      FROM (SELECT (SELECT p.ctid FROM pools p
+ WHERE p.organization_id = w.organization_id
+               AND (p_organization IS NULL OR p.organization_id = p_organization)) AS row,
                    sum(w.hold)::bigint AS freed, sum(w.charged)::bigint AS charged,
                    sum(w.excess)::bigint AS excess
               FROM won w GROUP BY w.organization_id) s
-     WHERE r.ctid = s.row RETURNING s.freed
+     WHERE r.ctid = s.row
+               AND (p_organization IS NULL OR r.organization_id = p_organization) RETURNING s.freed
   )
   SELECT array_agg(w.organization_id), array_agg(w.order_id),
          coalesce(sum(w.hold), 0) = ALL (ARRAY[
@@ -182,7 +191,8 @@ BEGIN
      WHERE c.state IS NOT NULL
        AND NOT EXISTS (SELECT FROM member_months m
                         WHERE m.organization_id = c.organization_id
-                          AND m.member_id = c.member_id AND m.month = c.month)) THEN
+                          AND m.member_id = c.member_id AND m.month = c.month
+               AND (p_organization IS NULL OR m.organization_id = p_organization))) THEN
     RAISE EXCEPTION 'an order has no member month' USING ERRCODE = 'data_corrupted';
   END IF;
   -- Another transaction changed rows without the lock of their pool, which changed their `ctid`.
@@ -192,18 +202,20 @@ BEGIN
   END IF;
 
   IF order_ids IS NOT NULL THEN
-    PERFORM sum_up(p_time_zone, organization_ids, order_ids, NULL);
+    PERFORM sum_up(p_time_zone, p_organization, organization_ids, order_ids, NULL);
   END IF;
   IF have_budgets THEN
     UPDATE budget_uses r SET held = r.held - s.freed, captured = r.captured + s.charged
       FROM (SELECT (SELECT b.ctid FROM budget_uses b
-                     WHERE b.organization_id = c.organization_id AND b.id = counted.id) AS row,
+                     WHERE b.organization_id = c.organization_id AND b.id = counted.id
+               AND (p_organization IS NULL OR b.organization_id = p_organization)) AS row,
                    sum(c.hold)::bigint AS freed, sum(c.charged)::bigint AS charged
               FROM unnest(p_closes, p_decisions) AS c
              CROSS JOIN LATERAL unnest(c.counts_in) AS counted(id)
              WHERE c.outcome = 'won'
              GROUP BY c.organization_id, counted.id) s
-     WHERE r.ctid = s.row;
+     WHERE r.ctid = s.row
+               AND (p_organization IS NULL OR r.organization_id = p_organization);
   END IF;
   IF ends_tasks THEN
     UPDATE tasks t
@@ -215,16 +227,19 @@ BEGIN
            finished_at = now()
       FROM (SELECT c.task_end, (SELECT r.ctid FROM tasks r
                                  WHERE r.organization_id = c.organization_id
-                                   AND r.id = c.order_id) AS row
+                                   AND r.id = c.order_id
+                                   AND (p_organization IS NULL OR r.organization_id = p_organization)) AS row
               FROM unnest(p_closes, p_decisions) AS c
              WHERE c.outcome = 'won' AND c.task_end IS NOT NULL) e
-     WHERE t.ctid = e.row;
+     WHERE t.ctid = e.row
+               AND (p_organization IS NULL OR t.organization_id = p_organization);
   END IF;
   IF has_orphans THEN
     INSERT INTO orphans (organization_id, order_id, job, upstream_id, reason, answer, usage)
       SELECT c.organization_id, c.order_id,
              (SELECT r.job FROM orders r
-               WHERE r.organization_id = c.organization_id AND r.id = c.order_id),
+               WHERE r.organization_id = c.organization_id AND r.id = c.order_id
+               AND (p_organization IS NULL OR r.organization_id = p_organization)),
              c.orphan ->> 'upstream_id', c.orphan ->> 'reason', c.orphan -> 'answer',
              c.orphan -> 'usage'
         FROM unnest(p_closes, p_decisions) AS c
@@ -236,9 +251,11 @@ BEGIN
               FROM unnest(p_closes, p_decisions) AS c
              CROSS JOIN LATERAL (
                SELECT r.ctid AS row FROM idempotency_keys r
-                WHERE r.organization_id = c.organization_id AND r.order_id = c.order_id OFFSET 0) k
+                WHERE r.organization_id = c.organization_id AND r.order_id = c.order_id
+               AND (p_organization IS NULL OR r.organization_id = p_organization) OFFSET 0) k
              WHERE c.outcome = 'won' AND c.frees_key) f
-     WHERE q.ctid = f.row;
+     WHERE q.ctid = f.row
+               AND (p_organization IS NULL OR q.organization_id = p_organization);
   END IF;
   IF has_answers THEN
     UPDATE idempotency_keys q SET answer = a.answer
@@ -246,9 +263,11 @@ BEGIN
               FROM unnest(p_closes, p_decisions) AS c
              CROSS JOIN LATERAL (
                SELECT r.ctid AS row FROM idempotency_keys r
-                WHERE r.organization_id = c.organization_id AND r.order_id = c.order_id OFFSET 0) k
+                WHERE r.organization_id = c.organization_id AND r.order_id = c.order_id
+               AND (p_organization IS NULL OR r.organization_id = p_organization) OFFSET 0) k
              WHERE c.outcome = 'won' AND c.answer IS NOT NULL) a
-     WHERE q.ctid = a.row;
+     WHERE q.ctid = a.row
+               AND (p_organization IS NULL OR q.organization_id = p_organization);
   END IF;
 END $$;
 
@@ -258,7 +277,8 @@ END $$;
 -- possible excesses: a hold larger than what then remains is refused as `overexposed`.
 -- `p_organizations` are those of the batch; their pools are locked.
 CREATE FUNCTION decide_holds(
-  p_time_zone text, p_organizations text[], p_holds order_hold[]) RETURNS hold_decision[]
+  p_time_zone text, p_organization text, p_organizations text[], p_holds order_hold[])
+RETURNS hold_decision[]
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
@@ -277,33 +297,38 @@ DECLARE
 BEGIN
   -- Most organisations have no budgets. A budget is created under the lock of the pool, so one that
   -- this statement does not see begins after these holds, and counts them.
-  IF EXISTS (SELECT FROM budgets r WHERE r.organization_id = ANY (p_organizations)) THEN
+  IF EXISTS (SELECT FROM budgets r WHERE r.organization_id = ANY (p_organizations)
+               AND (p_organization IS NULL OR r.organization_id = p_organization)) THEN
     SELECT b.* INTO STRICT budgets
       FROM (SELECT array_agg(h.organization_id) AS organizations, array_agg(h.member_id) AS members,
                    array_agg(h.key_id) AS keys FROM unnest(p_holds) h) u
-     CROSS JOIN LATERAL budgets_of_holds(p_time_zone, u.organizations, u.members, u.keys) b;
+     CROSS JOIN LATERAL budgets_of_holds(p_time_zone, p_organization, u.organizations, u.members, u.keys) b;
     spent := array_fill(0::bigint, ARRAY[coalesce(cardinality(budgets.ids), 0)]);
   END IF;
   FOR request IN
     SELECT h.ordinality AS i, dense_rank() OVER (ORDER BY h.organization_id) AS pool,
            h.amount, h.exposure, p.free, p.uncovered, p.credit, p.is_stopped, m.is_member,
            (SELECT true FROM orders r
-             WHERE r.organization_id = h.organization_id AND r.id = h.id) AS is_known,
+             WHERE r.organization_id = h.organization_id AND r.id = h.id
+               AND (p_organization IS NULL OR r.organization_id = p_organization)) AS is_known,
            (SELECT r.expires_at > now() FROM idempotency_keys r
-             WHERE r.organization_id = h.organization_id AND r.key = h.key ->> 'key') AS is_key_used,
+             WHERE r.organization_id = h.organization_id AND r.key = h.key ->> 'key'
+               AND (p_organization IS NULL OR r.organization_id = p_organization)) AS is_key_used,
            CASE WHEN h.key IS NOT NULL
                 THEN min(h.ordinality) OVER (PARTITION BY h.organization_id, h.key ->> 'key') END
              AS first_of_key
       FROM unnest(p_holds) WITH ORDINALITY AS h
       LEFT JOIN LATERAL (
         SELECT true AS is_member FROM members r
-         WHERE r.organization_id = h.organization_id AND r.id = h.member_id OFFSET 0) m ON true
+         WHERE r.organization_id = h.organization_id AND r.id = h.member_id
+               AND (p_organization IS NULL OR r.organization_id = p_organization) OFFSET 0) m ON true
      CROSS JOIN LATERAL (
         SELECT r.balance - r.held + CASE WHEN r.holds_on_credit THEN r.credit ELSE 0 END AS free,
                r.uncovered, CASE WHEN r.holds_on_credit THEN 0 ELSE r.credit END AS credit,
                r.stopped_at IS NOT NULL AS is_stopped
           FROM pools r
-         WHERE r.organization_id = h.organization_id OFFSET 0) p
+         WHERE r.organization_id = h.organization_id
+               AND (p_organization IS NULL OR r.organization_id = p_organization) OFFSET 0) p
      ORDER BY h.ordinality
   LOOP
     available[request.pool] := coalesce(available[request.pool], request.free);
@@ -344,7 +369,8 @@ END $$;
 -- Writes the holds that are taken, the sums, and the tags, tasks and idempotency keys of the holds.
 -- The month is the current one by the database's clock, in the deployment's time zone.
 CREATE FUNCTION write_holds(
-  p_time_zone text, p_holds order_hold[], p_decisions hold_decision[]) RETURNS void
+  p_time_zone text, p_organization text, p_holds order_hold[], p_decisions hold_decision[])
+RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
   month_start CONSTANT date := date_trunc('month', now() AT TIME ZONE p_time_zone);
@@ -358,32 +384,34 @@ BEGIN
       FROM unnest(p_holds, p_decisions) AS h
      WHERE h.outcome IN ('member_cap_exceeded', 'budget_exceeded')
        AND r.organization_id = h.organization_id AND r.id = h.refusal ->> 'use'
+               AND (p_organization IS NULL OR r.organization_id = p_organization)
        AND NOT r.has_refused;
   END IF;
 
+  INSERT INTO orders (organization_id, id, member_id, key_id, model, modality, price_list_id,
+                      is_task, month, counts_in, hold, exposure, quote, cost_quote, job, metadata,
+                      prompt_digest, expires_at)
+    SELECT h.organization_id, h.id, h.member_id, h.key_id, h.model, h.modality,
+           h.price_list_id, h.task IS NOT NULL, month_start, h.counts_in, h.amount,
+           h.exposure, h.quote, h.cost_quote, h.job,
+           h.metadata, h.prompt_digest, now() + make_interval(secs => h.ttl_seconds)
+      FROM unnest(p_holds, p_decisions) AS h WHERE h.outcome = 'held';
+  INSERT INTO member_months AS r (organization_id, member_id, month, held)
+    SELECT h.organization_id, h.member_id, month_start, sum(h.amount)::bigint
+      FROM unnest(p_holds, p_decisions) AS h WHERE h.outcome = 'held'
+     GROUP BY h.organization_id, h.member_id
+    ON CONFLICT (organization_id, member_id, month) DO UPDATE SET held = r.held + excluded.held;
   WITH held AS MATERIALIZED (
     SELECT * FROM unnest(p_holds, p_decisions) AS h WHERE h.outcome = 'held'
-  ), orders_written AS (
-    INSERT INTO orders (organization_id, id, member_id, key_id, model, modality, price_list_id,
-                        is_task, month, counts_in, hold, exposure, quote, cost_quote, job, metadata,
-                        prompt_digest, expires_at)
-      SELECT h.organization_id, h.id, h.member_id, h.key_id, h.model, h.modality,
-             h.price_list_id, h.task IS NOT NULL, month_start, h.counts_in, h.amount,
-             h.exposure, h.quote, h.cost_quote, h.job,
-             h.metadata, h.prompt_digest, now() + make_interval(secs => h.ttl_seconds)
-        FROM held h
-  ), months_changed AS (
-    INSERT INTO member_months AS r (organization_id, member_id, month, held)
-      SELECT h.organization_id, h.member_id, month_start, sum(h.amount)::bigint
-        FROM held h GROUP BY h.organization_id, h.member_id
-      ON CONFLICT (organization_id, member_id, month) DO UPDATE SET held = r.held + excluded.held
   ), pools_changed AS (
     UPDATE pools r SET held = r.held + s.amount, uncovered = r.uncovered + s.excess
-      FROM (SELECT (SELECT p.ctid FROM pools p WHERE p.organization_id = h.organization_id) AS row,
+      FROM (SELECT (SELECT p.ctid FROM pools p
+                     WHERE p.organization_id = h.organization_id
+                       AND (p_organization IS NULL OR p.organization_id = p_organization)) AS row,
                    sum(h.amount)::bigint AS amount,
                    sum(coalesce(h.exposure - h.amount, 0))::bigint AS excess
               FROM held h GROUP BY h.organization_id) s
-     WHERE r.ctid = s.row
+     WHERE r.ctid = s.row AND (p_organization IS NULL OR r.organization_id = p_organization)
   )
   SELECT bool_or(counts_in IS NOT NULL), bool_or(metadata IS NOT NULL), bool_or(task IS NOT NULL),
          bool_or(key IS NOT NULL)
@@ -392,13 +420,15 @@ BEGIN
   IF have_budgets THEN
     UPDATE budget_uses r SET held = r.held + s.amount
       FROM (SELECT (SELECT b.ctid FROM budget_uses b
-                     WHERE b.organization_id = h.organization_id AND b.id = counted.id) AS row,
+                     WHERE b.organization_id = h.organization_id AND b.id = counted.id
+               AND (p_organization IS NULL OR b.organization_id = p_organization)) AS row,
                    sum(h.amount)::bigint AS amount
               FROM unnest(p_holds, p_decisions) AS h
              CROSS JOIN LATERAL unnest(h.counts_in) AS counted(id)
              WHERE h.outcome = 'held'
              GROUP BY h.organization_id, counted.id) s
-     WHERE r.ctid = s.row;
+     WHERE r.ctid = s.row
+               AND (p_organization IS NULL OR r.organization_id = p_organization);
   END IF;
   IF has_metadata THEN
     INSERT INTO order_tags (organization_id, name, value, order_id)
@@ -429,13 +459,13 @@ BEGIN
        WHERE h.outcome = 'held' AND h.key IS NOT NULL
       ON CONFLICT (organization_id, key) DO UPDATE
          SET fingerprint = excluded.fingerprint, order_id = excluded.order_id, answer = NULL,
-             created_at = now(), expires_at = excluded.expires_at;
+             created_at = excluded.created_at, expires_at = excluded.expires_at;
   END IF;
 END $$;
 
 -- The output arrays have one element for each close or each hold, in the order of the input.
 CREATE FUNCTION move_funds(
-  p_time_zone text, p_closes order_close[], p_holds order_hold[],
+  p_time_zone text, p_organization text, p_closes order_close[], p_holds order_hold[],
   OUT close_outcomes text[], OUT close_states text[], OUT close_charges bigint[],
   OUT close_overages bigint[],
   OUT hold_outcomes text[], OUT hold_refusals jsonb[], OUT hold_available bigint[]
@@ -463,7 +493,8 @@ BEGIN
   SELECT min(o.id) FILTER (WHERE p.is_locked IS NULL) INTO without_pool
     FROM unnest(organizations) AS o(id)
     LEFT JOIN LATERAL (SELECT true AS is_locked FROM pools r
-                        WHERE r.organization_id = o.id FOR UPDATE) p ON true;
+                        WHERE r.organization_id = o.id
+               AND (p_organization IS NULL OR r.organization_id = p_organization) FOR UPDATE) p ON true;
   IF without_pool IS NOT NULL THEN RAISE EXCEPTION 'no pool of %', without_pool; END IF;
   IF ends_tasks THEN
     PERFORM
@@ -472,20 +503,21 @@ BEGIN
               ORDER BY c.organization_id COLLATE "C", c.order_id COLLATE "C") e
       CROSS JOIN LATERAL (SELECT FROM tasks r
                            WHERE r.organization_id = e.organization_id AND r.id = e.order_id
+               AND (p_organization IS NULL OR r.organization_id = p_organization)
                              FOR UPDATE) t;
   END IF;
 
   IF p_closes IS NOT NULL THEN
-    close_decisions := decide_closes(p_closes);
-    PERFORM write_closes(p_time_zone, p_closes, close_decisions);
+    close_decisions := decide_closes(p_organization, p_closes);
+    PERFORM write_closes(p_time_zone, p_organization, p_closes, close_decisions);
     SELECT array_agg(d.outcome), array_agg(d.state), array_agg(d.charged), array_agg(d.overage)
       INTO close_outcomes, close_states, close_charges, close_overages
       FROM unnest(close_decisions) d;
   END IF;
 
   IF p_holds IS NOT NULL THEN
-    hold_decisions := decide_holds(p_time_zone, organizations, p_holds);
-    PERFORM write_holds(p_time_zone, p_holds, hold_decisions);
+    hold_decisions := decide_holds(p_time_zone, p_organization, organizations, p_holds);
+    PERFORM write_holds(p_time_zone, p_organization, p_holds, hold_decisions);
     SELECT array_agg(d.outcome), array_agg(d.refusal), array_agg(d.available)
       INTO hold_outcomes, hold_refusals, hold_available
       FROM unnest(hold_decisions) d;

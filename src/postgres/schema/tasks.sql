@@ -81,6 +81,64 @@ CREATE TABLE vendor_jobs (
   PRIMARY KEY (channel_id, origin, upstream_id)
 );
 
+-- Stores vendors' acceptances of tasks. The arrays have one element for each acceptance, sorted in the
+-- order in which the ledger locks tasks. The outcomes are `accepted`, `given_up` (the task has ended
+-- or has another job), `duplicate` (another order has the job) and null (there is no such task).
+CREATE FUNCTION accept_tasks(
+  p_organization text, p_organizations text[], p_ids text[], p_upstream_ids text[],
+  p_origins text[], p_account_versions int[], p_key_names text[], p_seconds double precision[])
+RETURNS text[] LANGUAGE plpgsql
+SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off
+AS $$
+DECLARE
+  channel_ids text[]; are_fresh boolean[]; are_repeated boolean[];
+  are_taken boolean[] := array_fill(false, ARRAY[cardinality(p_ids)]);
+  next_polls CONSTANT timestamptz[] := ARRAY(
+    SELECT now() + make_interval(secs => s.seconds)
+      FROM unnest(p_seconds) WITH ORDINALITY AS s(seconds, place) ORDER BY s.place);
+  job record;
+BEGIN
+  -- The rows are locked, so their latest committed state is read. That state shows whether an
+  -- acceptance is a repeat, whose first answer was lost, or came too late.
+  SELECT array_agg(t.channel_id ORDER BY i.place),
+         array_agg(t.state = 'submitting' ORDER BY i.place),
+         array_agg(coalesce(t.upstream_id = i.upstream_id, false) ORDER BY i.place)
+    INTO channel_ids, are_fresh, are_repeated
+    FROM unnest(p_organizations, p_ids, p_upstream_ids)
+           WITH ORDINALITY AS i(organization_id, id, upstream_id, place)
+    LEFT JOIN LATERAL (
+      SELECT r.channel_id, r.state, r.upstream_id FROM tasks r
+       WHERE r.organization_id = i.organization_id AND r.id = i.id
+         AND (p_organization IS NULL OR r.organization_id = p_organization) FOR UPDATE) t ON true;
+  -- Every gateway inserts in the same order, so that two of them cannot deadlock.
+  FOR job IN
+    SELECT * FROM unnest(channel_ids, p_origins, p_upstream_ids, p_ids, are_fresh)
+                    WITH ORDINALITY AS j(channel_id, origin, upstream_id, order_id, is_fresh, place)
+     WHERE j.is_fresh
+     ORDER BY j.channel_id COLLATE "C", j.origin COLLATE "C", j.upstream_id COLLATE "C", j.place
+  LOOP
+    INSERT INTO vendor_jobs (channel_id, origin, upstream_id, order_id)
+    VALUES (job.channel_id, job.origin, job.upstream_id, job.order_id) ON CONFLICT DO NOTHING;
+    are_taken[job.place] := FOUND;
+  END LOOP;
+  UPDATE tasks t
+     SET state = 'processing', upstream_id = a.upstream_id, account_version = a.account_version,
+         key_name = a.key_name, asked_at = now(), accepted_at = now(),
+         next_poll_at = a.next_poll_at
+    FROM unnest(p_organizations, p_ids, p_upstream_ids, p_account_versions, p_key_names, next_polls,
+                are_taken)
+           AS a(organization_id, id, upstream_id, account_version, key_name, next_poll_at, is_taken)
+   WHERE t.organization_id = a.organization_id AND t.id = a.id AND a.is_taken
+     AND (p_organization IS NULL OR t.organization_id = p_organization);
+  RETURN (
+    SELECT array_agg(CASE WHEN o.is_taken THEN 'accepted' WHEN o.is_fresh THEN 'duplicate'
+                          WHEN o.is_repeated THEN 'accepted' WHEN NOT o.is_fresh THEN 'given_up' END
+                     ORDER BY o.place)
+      FROM unnest(are_fresh, are_repeated, are_taken)
+             WITH ORDINALITY AS o(is_fresh, is_repeated, is_taken, place));
+END $$;
+
 -- Pauses of polling that vendors asked for (Retry-After); they apply to every gateway.
 CREATE TABLE channel_pauses (
   channel_id text PRIMARY KEY,
@@ -116,22 +174,34 @@ CREATE INDEX orphans_by_organization ON orphans (is_resolved, organization_id, c
 CREATE INDEX orphans_by_channel ON orphans (is_resolved, (job ->> 'channelId'), created_at, order_id);
 CREATE INDEX orphans_by_reason ON orphans (is_resolved, reason, created_at, order_id);
 
--- Returns all open orders, through the indexes of recent orders, lingering orders and unfinished
--- tasks, even where a table was never analysed.
-CREATE FUNCTION open_orders() RETURNS SETOF orders LANGUAGE sql STABLE
+-- Returns the open orders of an organisation, or all where it is null, through the indexes of recent
+-- orders, lingering orders and unfinished tasks, even where a table was never analysed.
+CREATE FUNCTION open_orders(p_organization text) RETURNS SETOF orders LANGUAGE plpgsql STABLE
 SET enable_seqscan = off
 AS $$
-  SELECT o.* FROM orders o
-   WHERE o.created_at >= (SELECT before FROM orders_settled) AND o.state = 'open'
-  UNION ALL
-  SELECT o.*
-    FROM (SELECT organization_id, id FROM lingering_orders
-          UNION SELECT organization_id, id FROM tasks WHERE state = 'submitting'
-          UNION SELECT organization_id, id FROM tasks WHERE state = 'processing') k
-   CROSS JOIN LATERAL (SELECT * FROM orders
-                        WHERE organization_id = k.organization_id AND id = k.id OFFSET 0) o
-   WHERE o.created_at < (SELECT before FROM orders_settled) AND o.state = 'open'
-$$;
+DECLARE
+  settled CONSTANT timestamptz := (SELECT before FROM orders_settled);
+BEGIN
+  RETURN QUERY
+    SELECT o.* FROM orders o
+     WHERE o.created_at >= settled AND o.state = 'open'
+       AND (p_organization IS NULL OR o.organization_id = p_organization);
+  RETURN QUERY
+    SELECT o.*
+      FROM (SELECT l.organization_id, l.id FROM lingering_orders l
+             WHERE p_organization IS NULL OR l.organization_id = p_organization
+            UNION SELECT t.organization_id, t.id FROM tasks t
+             WHERE t.state = 'submitting'
+               AND (p_organization IS NULL OR t.organization_id = p_organization)
+            UNION SELECT t.organization_id, t.id FROM tasks t
+             WHERE t.state = 'processing'
+               AND (p_organization IS NULL OR t.organization_id = p_organization)) k
+     CROSS JOIN LATERAL (
+       SELECT * FROM orders r
+        WHERE r.organization_id = k.organization_id AND r.id = k.id
+          AND (p_organization IS NULL OR r.organization_id = p_organization) OFFSET 0) o
+     WHERE o.created_at < settled AND o.state = 'open';
+END $$;
 
 -- Advances the time in `orders_settled` towards `p_age` ago, by at most `p_step`. Adds the open
 -- orders without a task that were created in this step to `lingering_orders`. Returns the number of
@@ -162,10 +232,12 @@ END $$;
 -- Returns the open orders without a task that were created more than `p_shortest` ago, including
 -- all open lingering orders. Closed orders are deleted from `lingering_orders`.
 CREATE FUNCTION left_orders(p_shortest interval)
-RETURNS TABLE (organization_id text, id text, expires_at timestamptz) LANGUAGE sql
+RETURNS TABLE (organization_id text, id text, expires_at timestamptz) LANGUAGE plpgsql
 SET enable_seqscan = off
 AS $$
-  WITH lingering AS MATERIALIZED (
+#variable_conflict use_column
+BEGIN
+  RETURN QUERY WITH lingering AS MATERIALIZED (
     SELECT l.organization_id, l.id, o.expires_at, o.state
       FROM lingering_orders l
      CROSS JOIN LATERAL (SELECT r.expires_at, r.state FROM orders r
@@ -180,8 +252,8 @@ AS $$
    WHERE o.created_at >= (SELECT before FROM orders_settled)
      AND o.created_at <= now() - p_shortest AND o.state = 'open'
      AND NOT EXISTS (SELECT 1 FROM tasks t
-                      WHERE t.organization_id = o.organization_id AND t.id = o.id)
-$$;
+                      WHERE t.organization_id = o.organization_id AND t.id = o.id);
+END $$;
 
 -- Moves an open order, and its task, to another channel after the previous channel produced
 -- nothing. Returns whether the order is open; a repeat changes nothing. Runs under the lock of the

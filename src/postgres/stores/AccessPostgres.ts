@@ -170,11 +170,12 @@ export const layerAccess = Layer.effect(
           ON CONFLICT (organization_id, id) DO NOTHING`)
         return { id, key }
       }),
+      // An earlier time stays: `least` ignores null.
       revokeKey: Effect.fn("Access.revokeKey")(function* (id) {
         const rows = yield* retryBriefly(
           changes.changeAndNotify(
             "keys",
-            sql`UPDATE api_keys SET revoked_at = coalesce(revoked_at, now())
+            sql`UPDATE api_keys SET revoked_at = least(revoked_at, now())
                WHERE id = ${id} RETURNING id`
           )
         )

@@ -267,24 +267,28 @@ export const layerChannelCredentials = Layer.effect(
           yield* storeChannel(channel, byChannel.get(channel.id) ?? [])
       }, Effect.orDie),
       // Superseded accounts are kept while any task of their channel is being submitted, since such
-      // a task does not name its account yet.
+      // a task does not name its account yet. One subquery reads the tasks of both states: a cluster
+      // runs each subquery on its own, and a task may be accepted between two of them.
       forgetSuperseded: Effect.fn("ChannelCredentials.forgetSuperseded")((seconds) =>
-        Effect.asVoid(
-          runOnce(sql`
-          WITH forgotten AS (
-            DELETE FROM channel_accounts a
-             WHERE a.superseded_at <= now() - make_interval(secs => ${seconds})
-               AND NOT EXISTS (SELECT FROM tasks t
-                                WHERE t.state = 'submitting' AND t.channel_id = a.channel_id)
-               AND NOT EXISTS (SELECT FROM tasks t
-                                WHERE t.state = 'processing' AND t.channel_id = a.channel_id
-                                  AND t.account_version = a.version)
-            RETURNING a.channel_id, a.version
-          )
-          DELETE FROM rests r USING forgotten f
-           WHERE r.channel_id = f.channel_id
-             AND r.key_name LIKE '%@' || f.version`)
-        )
+        Effect.andThen(
+          // A cluster deletes a row that others refer to only if it has not read other tables in
+          // parallel in the same transaction. One PostgreSQL ignores the setting.
+          sql`SET LOCAL citus.multi_shard_modify_mode = 'sequential'`,
+          sql`
+            WITH forgotten AS (
+              DELETE FROM channel_accounts a
+               WHERE a.superseded_at <= now() - make_interval(secs => ${seconds})
+                 AND NOT EXISTS (
+                   SELECT FROM (SELECT DISTINCT channel_id, account_version FROM tasks
+                                 WHERE state IN ('submitting', 'processing')) t
+                    WHERE t.channel_id = a.channel_id
+                      AND (t.account_version IS NULL OR t.account_version = a.version))
+              RETURNING a.channel_id, a.version
+            )
+            DELETE FROM rests r USING forgotten f
+             WHERE r.channel_id = f.channel_id
+               AND r.key_name LIKE '%@' || f.version`
+        ).pipe(sql.withTransaction, runOnce, Effect.asVoid)
       ),
       storedKeys
     })

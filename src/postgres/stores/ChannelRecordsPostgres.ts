@@ -38,6 +38,10 @@ export const layerChannelRecords = Layer.effect(
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
 
+    /** The length of a cooldown that begins, in the row of the one before it. */
+    const nextSeconds = (most: number) => sql`
+      CASE WHEN r.until IS NULL THEN excluded.seconds ELSE least(r.seconds * 2, ${most}::float8) END`
+
     const isInScope = ({ channelId, keyName, model, organizationId }: CooldownTarget) =>
       sql`channel_id = ${channelId} AND key_name = ${keyName ?? ""}
           AND model = ${model ?? ""} AND organization_id = ${organizationId ?? ""}`
@@ -97,6 +101,9 @@ export const layerChannelRecords = Layer.effect(
            AND coalesce(until, ended_at) < now() - interval '1 hour'`)
     })
 
+    // On a cluster, `DO UPDATE` calls only functions whose results depend on their arguments alone:
+    // `excluded.since` is the current time, and the end is computed from its seconds, since a sum
+    // of a time and an interval depends on the session's time zone.
     const beginCooldown: ChannelRecords["Service"]["beginCooldown"] = (
       { channelId, keyName, model, organizationId },
       { reason, status, isAlone },
@@ -106,21 +113,18 @@ export const layerChannelRecords = Layer.effect(
         runOnce(sql`
           INSERT INTO rests AS r (channel_id, key_name, model, organization_id, is_alone,
                                   until, seconds, since, reason, status)
-          SELECT ${channelId}, ${keyName ?? ""}, ${model ?? ""}, ${organizationId ?? ""},
-                 ${isAlone}::boolean, now() + make_interval(secs => s.least), s.least, now(),
-                 ${reason}, ${status}::int
-            FROM (SELECT ${least}::float8 AS least) s
+          VALUES (${channelId}, ${keyName ?? ""}, ${model ?? ""}, ${organizationId ?? ""},
+                  ${isAlone}, now() + make_interval(secs => ${least}), ${least}, now(), ${reason},
+                  ${status})
           ON CONFLICT (channel_id, key_name, model, organization_id) DO UPDATE
-             SET seconds = CASE WHEN r.until IS NULL THEN excluded.seconds
-                                ELSE least(r.seconds * 2, ${most}::float8) END,
-                 until = now() + make_interval(secs =>
-                           CASE WHEN r.until IS NULL THEN excluded.seconds
-                                ELSE least(r.seconds * 2, ${most}::float8) END),
-                 since = CASE WHEN r.until IS NULL THEN now() ELSE r.since END,
+             SET seconds = ${nextSeconds(most)},
+                 until = to_timestamp(
+                   extract(epoch FROM excluded.since - to_timestamp(0))::float8 + ${nextSeconds(most)}),
+                 since = CASE WHEN r.until IS NULL THEN excluded.since ELSE r.since END,
                  is_alone = CASE WHEN r.until IS NULL THEN excluded.is_alone ELSE r.is_alone END,
                  tried_until = NULL, tried_by = NULL, failed_by = NULL, ended_at = NULL,
                  reason = excluded.reason, status = excluded.status
-           WHERE r.until IS NULL OR r.until <= now()`)
+           WHERE r.until IS NULL OR r.until <= excluded.since`)
       )
 
     return ChannelRecords.of({
@@ -152,11 +156,9 @@ export const layerChannelRecords = Layer.effect(
             UPDATE rests
                SET tried_until = now() + make_interval(secs => ${TRIAL_SECONDS}), tried_by = ${by}::text
              WHERE ${isInScope(scope)} AND until <= now()
-               AND (tried_until IS NULL
-                    OR tried_until - make_interval(secs =>
-                         CASE WHEN tried_by <> ${by}::text
-                              THEN ${TRIAL_SECONDS - TRIAL_HEAD_START_SECONDS}::float8
-                              ELSE 0 END) <= now())
+               AND (tried_until IS NULL OR tried_until <= now()
+                    OR tried_by <> ${by}::text AND tried_until <= now() + make_interval(
+                         secs => ${TRIAL_SECONDS - TRIAL_HEAD_START_SECONDS}))
             RETURNING channel_id`),
           (rows) => rows.length > 0
         ),
@@ -166,12 +168,13 @@ export const layerChannelRecords = Layer.effect(
             withStatementTimeout(sql`
               UPDATE rests r
                  SET seconds = CASE WHEN t.is_longer THEN t.longer ELSE r.seconds END,
-                     until = CASE WHEN t.is_longer
-                                  THEN now() + make_interval(secs => t.longer) ELSE r.until END,
+                     until = CASE WHEN t.is_longer THEN t.later ELSE r.until END,
                      failed_by = CASE WHEN t.is_longer THEN NULL ELSE ${by}::text END,
                      tried_until = NULL, tried_by = NULL
                 FROM (SELECT coalesce(failed_by <> ${by}::text, false) AS is_longer,
-                             least(seconds * 2, ${maxSeconds}::float8) AS longer
+                             least(seconds * 2, ${maxSeconds}::float8) AS longer,
+                             now() + make_interval(
+                               secs => least(seconds * 2, ${maxSeconds}::float8)) AS later
                         FROM rests WHERE ${isInScope(scope)} FOR UPDATE) t
                WHERE ${isInScope(scope)} AND r.until <= now()
               RETURNING t.is_longer AS "isLonger"`)

@@ -6,6 +6,8 @@ import {
   makeIdempotencyKeys,
   StoredRequest
 } from "../../services/IdempotencyKeys.ts"
+import { Distribution } from "../citus/Distribution.ts"
+import { makeConditions } from "../client/conditions.ts"
 import { columnsOf, deleteInBatches, retryBriefly, rowsOf } from "../client/rows.ts"
 
 const requestColumns = columnsOf(StoredRequest, "q", {
@@ -19,15 +21,24 @@ export const layerIdempotencyKeys = Layer.effect(
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
 
-    const purge = deleteInBatches(
-      (limit) => sql`
-        /* Skips locked keys: a request is about to use the key again. */
-        DELETE FROM idempotency_keys q
-         USING (SELECT organization_id, key FROM idempotency_keys
-                 WHERE expires_at <= now() ORDER BY expires_at LIMIT ${limit}
-                   FOR UPDATE SKIP LOCKED) old
-         WHERE q.organization_id = old.organization_id AND q.key = old.key
-        RETURNING 1`
+    const { claimRows } = yield* Distribution
+    const { equals } = makeConditions(sql)
+
+    const purge = deleteInBatches((limit) =>
+      claimRows({
+        due: sql`idempotency_keys WHERE expires_at <= now()`,
+        limit,
+        claim: (route, rest, _: ReadonlyArray<object>) => sql`
+          /* Skips locked keys: a request is about to use the key again. */
+          DELETE FROM idempotency_keys q
+           USING (SELECT organization_id, key FROM idempotency_keys
+                   WHERE expires_at <= now() AND ${equals("organization_id", route)}
+                   ORDER BY expires_at LIMIT ${rest}
+                     FOR UPDATE SKIP LOCKED) old
+           WHERE q.organization_id = old.organization_id AND q.key = old.key
+             AND ${equals("q.organization_id", route)}
+          RETURNING q.key`
+      })
     )
 
     return yield* makeIdempotencyKeys({

@@ -69,28 +69,29 @@ export const layerOperationsStore = Layer.effect(
     const countUpToMax = (from: string) =>
       sql.literal(`(SELECT count(*)::int FROM (SELECT 1 FROM ${from} LIMIT ${MAX_COUNT}) counted)`)
 
-    // Each count reads only open rows, and `pools` has one row per organisation.
+    // Each count reads only open rows, and `pools` has one row per organisation. A cluster does not
+    // call `open_orders` within a statement on its tables, other than in a CTE that is materialized.
     const totals = rowOf(TotalsRow)(
       withStatementTimeout(sql`
+      WITH open AS MATERIALIZED (SELECT expires_at FROM open_orders(NULL))
       SELECT (SELECT count(*)::int FROM tasks WHERE state = 'submitting') AS "submittingTasks",
              (SELECT count(*)::int FROM tasks WHERE state = 'processing') AS "processingTasks",
-             (SELECT count(*)::int FROM open_orders()) AS "openHolds",
+             (SELECT count(*)::int FROM open) AS "openHolds",
              ${countUpToMax("orphans WHERE NOT is_resolved")} AS "openOrphans",
              ${countUpToMax("webhook_messages WHERE state = 'pending'")} AS "waitingWebhooks",
              ${countUpToMax("archives WHERE state = 'waiting'")} AS "waitingArchives",
              late.holds AS "lateHolds", late.seconds AS "oldestLateSeconds",
-             coalesce(sum(balance), 0)::text AS "poolNano",
-             coalesce(sum(held), 0)::text AS "heldNano"
+             funds."poolNano", funds."heldNano"
         FROM (SELECT count(*)::int AS holds,
                      coalesce(extract(epoch FROM now() - min(since)), 0)::float8 AS seconds
-                FROM (SELECT expires_at AS since FROM open_orders()
+                FROM (SELECT expires_at AS since FROM open
                        WHERE expires_at <= now() - ${LATE}::interval
                       UNION ALL
                       SELECT submit_deadline FROM tasks
                        WHERE state = 'submitting' AND submit_deadline <= now() - ${LATE}::interval
                          AND deadline > now() - ${LATE}::interval) due) late
-        LEFT JOIN pools ON true
-       GROUP BY late.holds, late.seconds`)
+       CROSS JOIN (SELECT coalesce(sum(balance), 0)::text AS "poolNano",
+                          coalesce(sum(held), 0)::text AS "heldNano" FROM pools) funds`)
     )
 
     return OperationsStore.of({

@@ -14,11 +14,12 @@ const SealedRow = Schema.Struct({
   bytes: Schema.Uint8Array
 })
 
-const endpointTable = { table: "webhook_endpoints", subject: "id", baseUrl: "NULL" }
+const endpointTable = { table: "webhook_endpoints", subject: "id", row: "id", baseUrl: "NULL" }
 
 /**
  * The columns with secrets, each with the column of the master key's id. `subject` and `baseUrl`
- * are the id and the address that the secrets are sealed for.
+ * are the id and the address that the secrets are sealed for. `row` differs for the rows of a
+ * subject.
  */
 const secretColumns = [
   {
@@ -26,6 +27,7 @@ const secretColumns = [
     sealed: "sealed_api_key",
     keyId: "key_id",
     subject: "channel_id",
+    row: "version::text || ' ' || name",
     baseUrl: `(SELECT a.base_url FROM channel_accounts a
                 WHERE a.channel_id = t.channel_id AND a.version = t.version)`
   },
@@ -37,10 +39,10 @@ type SecretColumn = (typeof secretColumns)[number]
 
 const readSecrets = (
   sql: SqlClient.SqlClient,
-  { table, sealed, keyId, subject, baseUrl }: SecretColumn
+  { table, sealed, keyId, subject, row, baseUrl }: SecretColumn
 ) =>
   decodeRows(SealedRow)(
-    sql`SELECT ctid::text AS row, ${sql(subject)} AS subject, ${sql.literal(baseUrl)} AS "baseUrl",
+    sql`SELECT ${sql.literal(row)} AS row, ${sql(subject)} AS subject, ${sql.literal(baseUrl)} AS "baseUrl",
                ${sql(keyId)} AS "keyId", ${sql(sealed)} AS bytes
           FROM ${sql(table)} t WHERE ${sql(sealed)} IS NOT NULL ORDER BY 2`
   )
@@ -83,9 +85,9 @@ export const reseal = Effect.gen(function* () {
   const [current] = vault.keyIds
 
   const resealColumn = Effect.fnUntraced(function* (column: SecretColumn) {
-    const { table, sealed, keyId } = column
+    const { table, sealed, keyId, subject } = column
     // The lock is on the table and not on its rows, so that no secret under the previous master key
-    // is inserted in the meantime; the lock also keeps the `ctid` of every row.
+    // is inserted in the meantime.
     yield* sql`LOCK TABLE ${sql(table)} IN SHARE ROW EXCLUSIVE MODE`
     const rows = yield* readSecrets(sql, column)
     const old = rows.filter((row) => row.keyId !== current)
@@ -97,7 +99,7 @@ export const reseal = Effect.gen(function* () {
       )
       yield* sql`
         UPDATE ${sql(table)} SET ${sql(keyId)} = ${resealedSecret.keyId}, ${sql(sealed)} = ${resealedSecret.bytes}
-         WHERE ctid = ${row.row}::tid`
+         WHERE ${sql(subject)} = ${row.subject} AND ${sql.literal(column.row)} = ${row.row}`
     }
     return { resealed: old.length, all: rows.length }
   })

@@ -13,6 +13,7 @@ import {
   type CallReport,
   type CallSubject
 } from "../../services/CallLog.ts"
+import { Distribution } from "../citus/Distribution.ts"
 import { deleteInBatches, retryForMinute, runOnce } from "../client/rows.ts"
 import { type Column, columns } from "../client/typedColumns.ts"
 import { type CallRow, makeUnwrittenCalls } from "./unwrittenCalls.ts"
@@ -81,6 +82,9 @@ const callColumns = {
   answer: [text, (call) => json(call.answer)]
 } as const satisfies Record<string, Column<CallRow>>
 
+/** The route, after the columns. */
+const routeParameter = `$${Object.keys(callColumns).length + 1}::text`
+
 const columnNames = Struct.keys(callColumns).join(", ")
 
 /**
@@ -92,7 +96,8 @@ const writeRows = `
   SELECT ${columnNames.replace("request, answer", "request::jsonb, answer::jsonb")}
     FROM unnest(${Object.keys(callColumns).map((_, index) => `$${index + 1}`)}) AS c(${columnNames})
    WHERE (SELECT t.erased_at FROM tasks t
-           WHERE t.organization_id = c.organization_id AND t.id = c.job_id) IS NULL
+           WHERE t.organization_id = c.organization_id AND t.id = c.job_id
+             AND (${routeParameter} IS NULL OR t.organization_id = ${routeParameter})) IS NULL
   ON CONFLICT (organization_id, job_id, started_at, id) DO UPDATE
      SET duration_ms = excluded.duration_ms, answer = excluded.answer,
          repeats = excluded.repeats, last_at = excluded.last_at`
@@ -103,6 +108,8 @@ export const layerCallLog = Layer.effect(
     const sql = yield* PgClient.PgClient
     const random = yield* SecureRandom.SecureRandom
     const { callLogDays } = yield* Settings
+
+    const { coordinator, routeOf } = yield* Distribution
 
     const pendingCalls: Array<ReportedCall> = []
     let waitingWeight = 0
@@ -147,8 +154,10 @@ export const layerCallLog = Layer.effect(
       step: () => {}
     })
 
-    const write = (rows: ReadonlyArray<CallRow>) =>
-      Effect.suspend(() => retryForMinute(sql.unsafe(writeRows, columns(callColumns, rows)))).pipe(
+    const write = (route: string | null, rows: ReadonlyArray<CallRow>) =>
+      Effect.suspend(() =>
+        retryForMinute(sql.unsafe(writeRows, [...columns(callColumns, rows), route]))
+      ).pipe(
         Effect.catchCause((cause) =>
           Effect.andThen(
             countDroppedCalls(rows.length),
@@ -172,7 +181,14 @@ export const layerCallLog = Layer.effect(
         }),
         Effect.whileLoop({
           while: () => unwrittenCalls.waiting() > 0,
-          body: () => write(unwrittenCalls.take(WRITE_BATCH_SIZE)),
+          body: () =>
+            Effect.forEach(
+              Map.groupBy(unwrittenCalls.take(WRITE_BATCH_SIZE), (row) =>
+                routeOf(row.organizationId)
+              ),
+              ([route, rows]) => write(route, rows),
+              { discard: true }
+            ),
           step: () => {}
         })
       ).pipe(writePermit.withPermit)
@@ -207,14 +223,21 @@ export const layerCallLog = Layer.effect(
     })
 
     const retention = sql`make_interval(secs => ${callLogDays * 86_400})`
-    const prune = runOnce(sql`SELECT turn_call_days(${retention}, ${DAYS_AHEAD})`).pipe(
+    // Only the coordinator of a cluster creates and drops tables.
+    const turnDays =
+      coordinator === null
+        ? runOnce(sql`SELECT turn_call_days(${retention}, ${DAYS_AHEAD})`)
+        : Effect.void
+    const prune = turnDays.pipe(
       Effect.andThen(
         deleteInBatches(
           (limit) => sql`
-            DELETE FROM upstream_calls_other
-             WHERE ctid = ANY (ARRAY(SELECT ctid FROM upstream_calls_other
-                                      WHERE started_at < now() - ${retention} LIMIT ${limit}))
-            RETURNING 1`
+            DELETE FROM upstream_calls_other c
+             USING (SELECT organization_id, job_id, started_at, id FROM upstream_calls_other
+                     WHERE started_at < now() - ${retention} LIMIT ${limit}) old
+             WHERE (c.organization_id, c.job_id, c.started_at, c.id)
+                   = (old.organization_id, old.job_id, old.started_at, old.id)
+            RETURNING c.id`
         )
       ),
       Effect.asVoid,

@@ -13,6 +13,7 @@ import {
   TaskRepo,
   type UpstreamTask
 } from "../../services/TaskRepo.ts"
+import { Distribution } from "../citus/Distribution.ts"
 import {
   decodeRows,
   retryBriefly,
@@ -40,76 +41,47 @@ const MAX_ACCEPTS = 200
 const ErasedRow = Schema.Struct({ erased: Schema.Boolean })
 
 const AcceptedRow = Schema.Struct({
-  place: Schema.Int,
-  outcome: Schema.Literals(["accepted", "given_up", "duplicate"])
+  /** In the order of the acceptances; null where there is no such task. */
+  outcomes: Schema.Array(Schema.NullOr(Schema.Literals(["accepted", "given_up", "duplicate"])))
 })
 const JobOwnerRow = Schema.Struct({ orderId: Schema.String })
 
 /** Records vendors' acceptances; concurrent ones are written in one transaction. */
 const makeAcceptTask = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
   const decode = decodeRows(AcceptedRow)
+  const { batchOptions, laneOf, routeOf } = yield* Distribution
 
-  /** Returns the rows in the order of the items; null where there is no such task. */
+  /** Returns the outcomes in the order of the items; null where there is no such task. */
   const acceptAll = Effect.fnUntraced(function* (items: ReadonlyArray<Acceptance>) {
     // The items are sorted in the order in which the ledger locks tasks, so that the two cannot
     // deadlock.
     const sortedItems = items.toSorted(lockOrder)
     const texts = (of: (item: Acceptance) => string) => sql`${sortedItems.map(of)}::text[]`
-    // The row is locked, so its latest committed state is read. That state shows whether an
-    // acceptance is a repeat, whose first answer was lost, or came too late.
     const rows = yield* decode(sql`
-      WITH locked AS MATERIALIZED (
-        SELECT d.organization_id, d.id, d.channel_id, d.state = 'submitting' AS fresh,
-               coalesce(d.upstream_id = i.upstream_id, false) AS repeated, i.upstream_id,
-               i.origin, i.account_version::int AS account_version, i.key_name,
-               i.seconds::float8 AS seconds, i.place
-          FROM unnest(${texts(({ organizationId }) => organizationId)},
-                      ${texts(({ id }) => id)},
-                      ${texts(({ upstreamId }) => upstreamId)},
-                      ${texts(({ origin }) => origin)},
-                      ${texts(({ accountVersion }) => String(accountVersion))},
-                      ${texts(({ keyName }) => keyName)},
-                      ${texts(({ firstPollSeconds }) => String(firstPollSeconds))})
-                 WITH ORDINALITY AS i(organization_id, id, upstream_id, origin, account_version,
-                                      key_name, seconds, place)
-         CROSS JOIN LATERAL
-           (SELECT t.organization_id, t.id, t.channel_id, t.state, t.upstream_id FROM tasks t
-             WHERE t.organization_id = i.organization_id AND t.id = i.id FOR UPDATE) d
-      ), taken AS (
-        /* Every gateway inserts in the same order, so that two of them cannot deadlock. */
-        INSERT INTO vendor_jobs (channel_id, origin, upstream_id, order_id)
-        SELECT l.channel_id, l.origin, l.upstream_id, l.id FROM locked l WHERE l.fresh
-         ORDER BY l.channel_id COLLATE "C", l.origin COLLATE "C", l.upstream_id COLLATE "C", l.place
-        ON CONFLICT DO NOTHING
-        RETURNING order_id
-      ), accepted AS (
-        UPDATE tasks t
-           SET state = 'processing', upstream_id = l.upstream_id,
-               account_version = l.account_version, key_name = l.key_name,
-               asked_at = now(), accepted_at = now(),
-               next_poll_at = now() + make_interval(secs => l.seconds)
-          FROM locked l
-         WHERE t.organization_id = l.organization_id AND t.id = l.id AND l.fresh
-           AND l.id IN (SELECT order_id FROM taken)
-      )
-      SELECT place::int AS place,
-             CASE WHEN NOT fresh THEN CASE WHEN repeated THEN 'accepted' ELSE 'given_up' END
-                  WHEN id IN (SELECT order_id FROM taken) THEN 'accepted'
-                  ELSE 'duplicate' END AS outcome
-        FROM locked`)
-    const answers = new Map(rows.map(({ place, outcome }) => [sortedItems[place - 1], outcome]))
+      SELECT accept_tasks(${routeOf(items[0]?.organizationId ?? "")}::text,
+                          ${texts(({ organizationId }) => organizationId)},
+                          ${texts(({ id }) => id)},
+                          ${texts(({ upstreamId }) => upstreamId)},
+                          ${texts(({ origin }) => origin)},
+                          ${texts(({ accountVersion }) => String(accountVersion))}::int[],
+                          ${texts(({ keyName }) => keyName)},
+                          ${texts(({ firstPollSeconds }) => String(firstPollSeconds))}::float8[])
+             AS outcomes`)
+    const outcomes = rows.flatMap((row) => row.outcomes)
+    const answers = new Map(sortedItems.map((item, index) => [item, outcomes[index]]))
     return items.map((item) => answers.get(item) ?? null)
   })
 
   const accepts = yield* makeMicroBatch({
     maxItems: MAX_ACCEPTS,
+    ...batchOptions,
     run: (items: ReadonlyArray<Acceptance>) => withStatementTimeout(acceptAll(items)),
     isTransient
   })
 
   const accept: TaskRepo["Service"]["accept"] = Effect.fnUntraced(
     function* (organizationId, id, upstream, firstPollSeconds) {
-      const outcome = yield* accepts.submit("tasks", {
+      const outcome = yield* accepts.submit(laneOf(organizationId), {
         ...upstream,
         organizationId,
         id,

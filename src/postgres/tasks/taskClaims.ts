@@ -5,6 +5,8 @@ import { isTransient } from "../../runtime/databaseErrors.ts"
 import { makeMicroBatch } from "../../runtime/microBatch.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import { ClaimedTask, type TaskRepo } from "../../services/TaskRepo.ts"
+import { Distribution } from "../citus/Distribution.ts"
+import { makeConditions } from "../client/conditions.ts"
 import {
   columnsOf,
   decodeRows,
@@ -12,14 +14,15 @@ import {
   secondsSince,
   withStatementTimeout
 } from "../client/rows.ts"
+import { DueCount, shareOut } from "./dueShares.ts"
 import { isMarkedOf } from "./taskSnapshot.ts"
 
 const claimedColumns = columnsOf(ClaimedTask, "t", {
   isMarked: isMarkedOf("t"),
-  ageSeconds: secondsSince("t.created_at"),
-  sincePollSeconds: secondsSince("coalesce(asked.asked_at, t.created_at)"),
-  unknownForSeconds: secondsSince("t.unknown_since"),
-  pastDeadline: "t.deadline <= now()",
+  ageSeconds: secondsSince("t.created_at", "asked.now"),
+  sincePollSeconds: secondsSince("coalesce(asked.asked_at, t.created_at)", "asked.now"),
+  unknownForSeconds: secondsSince("t.unknown_since", "asked.now"),
+  pastDeadline: "t.deadline <= asked.now",
   quote: "o.quote",
   cost: "o.cost_quote",
   billUnitPriceNano: "o.bill_unit_price"
@@ -35,8 +38,20 @@ const MAX_PUT_BACKS = 500
  */
 const PUT_BACK_COOLDOWN = { minItems: 8, millis: 25 }
 
+/**
+ * The time that is a number of seconds after the current one. On a cluster, an `UPDATE` may not add
+ * a column to `now()`, since this addition depends on the session's time zone.
+ */
+const fromNow = (seconds: string): string =>
+  `to_timestamp(extract(epoch FROM now())::float8 + ${seconds})`
+
+const decodeDueCounts = decodeRows(DueCount)
+const decodeTasks = decodeRows(ClaimedTask)
+
 export const makeTaskClaims = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
   const settings = yield* Settings
+  const { isDistributed, batchOptions, laneOf, routeOf } = yield* Distribution
+  const { equals } = makeConditions(sql)
 
   const lease = sql`
              SET lease = t.lease + 1, asked_at = now(),
@@ -44,9 +59,10 @@ export const makeTaskClaims = Effect.fnUntraced(function* (sql: PgClient.PgClien
   const columns = sql.literal(claimedColumns)
   // Each order is looked up by its primary key: with stale statistics a join would read the whole
   // table.
-  const order = sql.literal(`CROSS JOIN LATERAL
+  const orderOn = (route: string | null) => sql`CROSS JOIN LATERAL
                (SELECT q.quote, q.cost_quote, q.job ->> 'billUnitPrice' AS bill_unit_price FROM orders q
-                 WHERE q.organization_id = asked.organization_id AND q.id = asked.id LIMIT 1) o`)
+                 WHERE q.organization_id = asked.organization_id AND q.id = asked.id
+                   AND ${equals("q.organization_id", route)} LIMIT 1) o`
 
   const claim: TaskRepo["Service"]["claim"] = Effect.fnUntraced(function* (organizationId, id) {
     // A locked row is skipped without waiting, since the transaction that has locked it is about to
@@ -54,7 +70,7 @@ export const makeTaskClaims = Effect.fnUntraced(function* (sql: PgClient.PgClien
     const [row] = yield* rowsOf(ClaimedTask)(
       withStatementTimeout(sql`
           UPDATE tasks t ${lease}
-            FROM (SELECT d.organization_id, d.id, d.asked_at FROM tasks d
+            FROM (SELECT d.organization_id, d.id, d.asked_at, now() AS now FROM tasks d
                    WHERE d.organization_id = ${organizationId} AND d.id = ${id}
                      AND d.state = 'processing'
                      AND (d.asked_at IS NULL OR d.asked_at
@@ -62,76 +78,115 @@ export const makeTaskClaims = Effect.fnUntraced(function* (sql: PgClient.PgClien
                      AND (d.deadline <= now() OR NOT EXISTS (
                            SELECT 1 FROM channel_pauses p
                             WHERE p.channel_id = d.channel_id AND p.until > now()))
-                     FOR UPDATE SKIP LOCKED) asked ${order}
+                     FOR UPDATE SKIP LOCKED) asked ${orderOn(organizationId)}
            WHERE t.organization_id = asked.organization_id AND t.id = asked.id
+             AND t.organization_id = ${organizationId}
           RETURNING ${columns}`)
     )
     return Option.fromUndefinedOr(row)
   })
 
-  const claimDue: TaskRepo["Service"]["claimDue"] = Effect.fn("TaskRepo.claimDue")(function* ({
-    limit,
-    perChannel,
-    openByChannel
-  }) {
+  /** Claims up to `limit` tasks of a route: of each channel, up to its room, else `elsewhere`. */
+  const claimDueOf = (
+    route: string | null,
+    limit: number,
+    roomByChannel: ReadonlyMap<string, number>,
+    elsewhere: number
+  ) => {
+    const isOnRoute = equals("d.organization_id", route)
     // The query steps from channel to channel through the index, and takes the first due tasks of
     // each channel. So a channel with thousands of due tasks does not slow the others, and no task
     // beyond the limit is read.
-    const rows = yield* rowsOf(ClaimedTask)(
+    return decodeTasks(
       withStatementTimeout(sql`
           WITH RECURSIVE channels AS (
             (SELECT d.channel_id FROM tasks d
-              WHERE d.state = 'processing' ORDER BY d.channel_id LIMIT 1)
+              WHERE d.state = 'processing' AND ${isOnRoute} ORDER BY d.channel_id LIMIT 1)
             UNION ALL
             (SELECT n.channel_id FROM channels c CROSS JOIN LATERAL
                (SELECT d.channel_id FROM tasks d
-                 WHERE d.state = 'processing' AND d.channel_id > c.channel_id
+                 WHERE d.state = 'processing' AND ${isOnRoute} AND d.channel_id > c.channel_id
                  ORDER BY d.channel_id LIMIT 1) n)
           ), room AS (
             SELECT c.channel_id,
-                   greatest(0, least(${limit}::int, ${perChannel}::int - coalesce(a.asks, 0)))
-                     AS places,
+                   greatest(0, least(${limit}::int, coalesce(a.room, ${elsewhere}::int))) AS places,
                    coalesce(p.until > now(), false) AS paused
               FROM channels c
-              LEFT JOIN unnest(${[...openByChannel.keys()]}::text[], ${[...openByChannel.values()]}::int[])
-                AS a(channel_id, asks) ON a.channel_id = c.channel_id
+              LEFT JOIN unnest(${[...roomByChannel.keys()]}::text[], ${[...roomByChannel.values()]}::int[])
+                AS a(channel_id, room) ON a.channel_id = c.channel_id
               LEFT JOIN channel_pauses p ON p.channel_id = c.channel_id
           ), due AS (
             SELECT q.*,
                    row_number() OVER (PARTITION BY r.channel_id ORDER BY q.next_poll_at) AS turn
               FROM room r CROSS JOIN LATERAL
                 (SELECT d.organization_id, d.id, d.asked_at, d.next_poll_at FROM tasks d
-                  WHERE d.state = 'processing' AND d.channel_id = r.channel_id
+                  WHERE d.state = 'processing' AND ${isOnRoute} AND d.channel_id = r.channel_id
                     AND d.next_poll_at <= now() AND (NOT r.paused OR d.deadline <= now())
                   ORDER BY d.next_poll_at LIMIT r.places FOR UPDATE SKIP LOCKED) q
           )
           UPDATE tasks t ${lease}
-            FROM (SELECT * FROM due ORDER BY turn, next_poll_at LIMIT ${limit}) asked ${order}
+            FROM (SELECT *, now() AS now FROM due
+                   ORDER BY turn, next_poll_at LIMIT ${limit}) asked ${orderOn(route)}
            WHERE t.organization_id = asked.organization_id AND t.id = asked.id
+             AND ${equals("t.organization_id", route)}
           RETURNING ${columns}`)
     )
-    return rows
+  }
+
+  /** The due tasks of each organisation on each channel, the longest due first. */
+  const dueCounts = decodeDueCounts(
+    withStatementTimeout(sql`
+      SELECT d.organization_id AS "organizationId", d.channel_id AS "channelId",
+             count(*)::int AS tasks
+        FROM tasks d
+       WHERE d.state = 'processing' AND d.next_poll_at <= now()
+         AND (d.deadline <= now() OR NOT EXISTS (
+               SELECT 1 FROM channel_pauses p
+                WHERE p.channel_id = d.channel_id AND p.until > now()))
+       GROUP BY d.organization_id, d.channel_id ORDER BY min(d.next_poll_at)`)
+  )
+
+  const claimDue: TaskRepo["Service"]["claimDue"] = Effect.fn("TaskRepo.claimDue")(function* ({
+    limit,
+    perChannel,
+    openByChannel
+  }) {
+    const rooms = new Map(
+      [...openByChannel].map(([channelId, open]) => [channelId, perChannel - open])
+    )
+    if (!isDistributed) return yield* Effect.orDie(claimDueOf(null, limit, rooms, perChannel))
+    const shares = shareOut(
+      yield* Effect.orDie(dueCounts),
+      limit,
+      (channelId) => rooms.get(channelId) ?? perChannel
+    )
+    const claims = yield* Effect.forEach(shares, ([organizationId, shareByChannel]) =>
+      Effect.orDie(claimDueOf(organizationId, limit, shareByChannel, 0))
+    )
+    return claims.flat()
   })
 
   const decodePlaceRows = decodeRows(Schema.Struct({ place: Schema.Int }))
   const putBacks = yield* makeMicroBatch({
     maxItems: MAX_PUT_BACKS,
     cooldown: PUT_BACK_COOLDOWN,
+    ...batchOptions,
     run: Effect.fnUntraced(function* (items: ReadonlyArray<PutBack>) {
+      const route = routeOf(items[0]?.task.organizationId ?? "")
       const texts = (of: (item: PutBack) => string) => sql`${items.map(of)}::text[]`
       // Each row is looked up by its primary key, even if the statistics are stale. A locked row is
       // skipped: its task is being ended or claimed again, so this claim of the task is over.
       const rows = yield* decodePlaceRows(
         sql`
           UPDATE tasks t
-             SET asked_at = now() - make_interval(secs => mine.ago),
-                 next_poll_at = least(now() + make_interval(secs => mine.seconds), t.deadline),
+             SET asked_at = mine.asked_at, next_poll_at = least(mine.next_poll_at, t.deadline),
                  unknown_since =
-                   CASE mine.known WHEN 'true' THEN NULL
-                                   WHEN 'false' THEN coalesce(t.unknown_since, now())
-                                   ELSE t.unknown_since END
-            FROM (SELECT d.organization_id, d.id, i.seconds::float8 AS seconds, i.known,
-                         i.ago::float8 AS ago, i.place
+                   CASE WHEN mine.known = 'true' THEN NULL
+                        WHEN mine.known = 'false' THEN coalesce(t.unknown_since, mine.now)
+                        ELSE t.unknown_since END
+            FROM (SELECT d.organization_id, d.id, i.known, i.place, d.now,
+                         ${sql.literal(fromNow("(-i.ago::float8)"))} AS asked_at,
+                         ${sql.literal(fromNow("i.seconds::float8"))} AS next_poll_at
                     FROM unnest(${texts(({ task }) => task.organizationId)},
                                 ${texts(({ task }) => task.id)},
                                 ${texts(({ task }) => String(task.lease))},
@@ -141,11 +196,13 @@ export const makeTaskClaims = Effect.fnUntraced(function* (sql: PgClient.PgClien
                            WITH ORDINALITY
                            AS i(organization_id, id, lease, seconds, known, ago, place)
                    CROSS JOIN LATERAL
-                     (SELECT c.organization_id, c.id FROM tasks c
+                     (SELECT c.organization_id, c.id, now() AS now FROM tasks c
                        WHERE c.organization_id = i.organization_id AND c.id = i.id
                          AND c.state = 'processing' AND c.lease = i.lease::bigint
+                         AND ${equals("c.organization_id", route)}
                          FOR UPDATE SKIP LOCKED) d) mine
            WHERE t.organization_id = mine.organization_id AND t.id = mine.id
+             AND ${equals("t.organization_id", route)}
           RETURNING mine.place::int AS place`
       ).pipe(withStatementTimeout)
       const places = new Set(rows.map(({ place }) => place))
@@ -155,7 +212,7 @@ export const makeTaskClaims = Effect.fnUntraced(function* (sql: PgClient.PgClien
   })
 
   const putBack: TaskRepo["Service"]["putBack"] = (task, options) =>
-    putBacks.submit("tasks", { task, ...options })
+    putBacks.submit(laneOf(task.organizationId), { task, ...options })
 
   return { claim, claimDue, putBack }
 })

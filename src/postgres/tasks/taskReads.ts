@@ -7,6 +7,8 @@ import { orderPrefixes, taskKindOf } from "../../domain/orderIds.ts"
 import { isTransient } from "../../runtime/databaseErrors.ts"
 import { makeMicroBatch } from "../../runtime/microBatch.ts"
 import { Completion, ListedTask, Task, type TaskRepo } from "../../services/TaskRepo.ts"
+import { Distribution } from "../citus/Distribution.ts"
+import { makeConditions } from "../client/conditions.ts"
 import {
   CLIENT_TIMEOUT,
   columnsOf,
@@ -49,6 +51,8 @@ const LANES = 2
 
 export const makeFindTask = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
   const decode = decodeRows(Task)
+  const { isDistributed, batchOptions, routeOf } = yield* Distribution
+  const { equals } = makeConditions(sql)
 
   /**
    * Returns the tasks in the order of the keys. Each row is looked up by its primary key, even if
@@ -56,6 +60,7 @@ export const makeFindTask = Effect.fnUntraced(function* (sql: PgClient.PgClient)
    */
   const findAll = Effect.fnUntraced(function* (keys: ReadonlyArray<TaskKey>) {
     const distinct = [...new Map(keys.map((key) => [textOfKey(key), key])).values()]
+    const route = routeOf(keys[0]?.organizationId ?? "")
     const rows = yield* decode(sql`
       SELECT t.*
         FROM unnest(${distinct.map(({ organizationId }) => organizationId)}::text[],
@@ -63,7 +68,7 @@ export const makeFindTask = Effect.fnUntraced(function* (sql: PgClient.PgClient)
        CROSS JOIN LATERAL
          (SELECT ${sql.literal(taskColumns)} FROM tasks d
            WHERE d.organization_id = i.organization_id AND d.id = i.id
-             AND d.erased_at IS NULL OFFSET 0) t`)
+             AND d.erased_at IS NULL AND ${equals("d.organization_id", route)} OFFSET 0) t`)
     const tasks = new Map(rows.map((task) => [textOfKey(task), task]))
     return keys.map((key) => tasks.get(textOfKey(key)) ?? null)
   })
@@ -73,6 +78,7 @@ export const makeFindTask = Effect.fnUntraced(function* (sql: PgClient.PgClient)
     run: (keys: ReadonlyArray<TaskKey>) => withTimeout(CLIENT_TIMEOUT)(findAll(keys)),
     isTransient,
     concurrency: LANES,
+    ...batchOptions,
     patienceMillis: Duration.toMillis(CLIENT_TIMEOUT)
   })
   let turn = 0
@@ -82,7 +88,7 @@ export const makeFindTask = Effect.fnUntraced(function* (sql: PgClient.PgClient)
     const task =
       taskKindOf(id) !== null
         ? yield* reads
-            .attempt(String(turn), { organizationId, id })
+            .attempt(isDistributed ? organizationId : String(turn), { organizationId, id })
             .pipe(Effect.catchTag("BatchTimeout", () => Effect.die(timeoutError(CLIENT_TIMEOUT))))
         : null
     return task ?? (yield* new TaskNotFound({ message: `No task is called ${JSON.stringify(id)}` }))

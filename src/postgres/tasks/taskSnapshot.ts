@@ -8,10 +8,10 @@ export const isMarkedOf = (task: string): string =>
  * The snapshot is null for an erased task. The result stays a text, since `jsonb` does not accept
  * every character that a result may have.
  */
-export const taskSnapshotOf = (organizationId: string, id: string): string => `
-  (SELECT jsonb_build_object('id', t.id, 'memberId', t.member_id, 'state', t.state, 'videoUrl', t.video_url,
-            'result', t.result, 'completionTokens', t.completion_tokens::text,
-            'errorCode', t.error_code, 'errorMessage', t.error_message,
-            'isArchived', t.is_archived, 'isMarked', ${isMarkedOf("t")})
-     FROM tasks t WHERE t.organization_id = ${organizationId} AND t.id = ${id}
-      AND t.erased_at IS NULL)`
+export const taskSnapshotOf = (task: string): string => `
+  CASE WHEN ${task}.erased_at IS NULL THEN jsonb_build_object(
+    'id', ${task}.id, 'memberId', ${task}.member_id, 'state', ${task}.state,
+    'videoUrl', ${task}.video_url, 'result', ${task}.result,
+    'completionTokens', ${task}.completion_tokens::text, 'errorCode', ${task}.error_code,
+    'errorMessage', ${task}.error_message, 'isArchived', ${task}.is_archived,
+    'isMarked', ${isMarkedOf(task)}) END`

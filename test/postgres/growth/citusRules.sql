@@ -3,9 +3,11 @@
 
 CREATE TABLE placed (
   name regclass PRIMARY KEY,
-  kind text NOT NULL CHECK (kind IN ('reference', 'distributed')),
+  kind text NOT NULL CHECK (kind IN ('reference', 'distributed', 'local')),
   distribution_column text
 );
+CREATE VIEW citus_tables AS SELECT name AS table_name, kind AS citus_table_type FROM placed;
+CREATE VIEW pg_dist_partition AS SELECT name AS logicalrelid FROM placed;
 
 -- Foreign keys: a reference table may refer to reference tables alone; a distributed one to these, and
 -- to distributed ones of its group by the column that both are distributed by.
@@ -49,8 +51,7 @@ DECLARE
 BEGIN
   SELECT attnum, format_type(atttypid, NULL) INTO STRICT v_number, v_type FROM pg_attribute
    WHERE attrelid = p_table AND attname = p_column AND attnotnull;
-  IF (colocate_with = 'none') <> NOT EXISTS (SELECT FROM placed WHERE kind = 'distributed')
-     OR colocate_with <> 'none' AND NOT EXISTS (
+  IF colocate_with <> 'none' AND NOT EXISTS (
        SELECT FROM placed p JOIN pg_attribute a ON a.attrelid = p.name
                                                AND a.attname = p.distribution_column
         WHERE p.name = colocate_with::regclass AND format_type(a.atttypid, NULL) = v_type) THEN
@@ -85,6 +86,16 @@ BEGIN
   END LOOP;
   INSERT INTO placed VALUES (p_table, 'distributed', p_column);
 END $$;
+
+-- A table that stays on the coordinator, and is known to all nodes.
+CREATE FUNCTION citus_add_local_table_to_metadata(p_table regclass, cascade_via_foreign_keys boolean)
+RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO placed VALUES (p_table, 'local', NULL);
+END $$;
+
+CREATE FUNCTION create_distributed_function(p_function regprocedure) RETURNS void
+LANGUAGE sql AS $$ $$;
 
 -- The organisation is one argument by its name.
 CREATE FUNCTION create_distributed_function(p_function regprocedure, p_argument text, colocate_with text)

@@ -1,0 +1,119 @@
+/**
+ * A Citus cluster on which an organisation moves between nodes while it orders: nothing is lost, and
+ * nothing is charged twice.
+ */
+import { assert, it } from "@effect/vitest"
+import { Effect, Schema } from "effect"
+import type { SqlClient } from "effect/sql"
+import { layerSimulator, Simulator } from "../../src/simulator/Simulator.ts"
+import { citusProgram, startCitusCluster } from "../support/citusCluster.ts"
+import { connect, type GatewayNode, good, startGateway } from "../support/cluster.ts"
+import { documentOf, runCommand } from "../support/commandLine.ts"
+import { testCatalog } from "../support/gateway.ts"
+import { quickPace, shippedEntry } from "../support/gatewayProcesses.ts"
+import { startClients } from "../support/insistentClients.ts"
+
+const env = { ...quickPace, DATABASE_POOL: "8" }
+
+const Id = Schema.Struct({ id: Schema.String })
+const Key = Schema.Struct({ key: Schema.String })
+const Counts = Schema.Tuple([
+  Schema.Struct({ captured: Schema.Int, held: Schema.Int, orphans: Schema.Int })
+])
+const Moved = Schema.Struct({
+  node: Schema.String,
+  organizations: Schema.Int,
+  seconds: Schema.Finite,
+  pause_seconds: Schema.Finite
+})
+
+/** Loads the catalog, and makes organisations with money and a key each. */
+const openAccounts = Effect.fnUntraced(function* ({ admin }: GatewayNode, count: number) {
+  const simulator = yield* Simulator
+  yield* Effect.flatMap(
+    admin("/catalog", { method: "PUT", json: testCatalog(simulator.url) }),
+    (answer) => good(Schema.Unknown, answer)
+  )
+  return yield* Effect.forEach(
+    Array.from({ length: count }).keys(),
+    Effect.fnUntraced(function* (index) {
+      const { id } = yield* good(Id, yield* admin("/organizations", { json: { name: `${index}` } }))
+      const path = `/organizations/${id}`
+      yield* admin(`${path}/deposits`, { json: { amount: "10000", reference: "first" } })
+      const member = yield* good(Id, yield* admin(`${path}/members`, { json: { name: "m" } }))
+      const { key } = yield* good(
+        Key,
+        yield* admin(`/members/${member.id}/keys`, { json: { name: "k" } })
+      )
+      return { id, key }
+    }),
+    { concurrency: 4 }
+  )
+})
+
+/** Every order that a client saw done is charged once, and all other jobs of vendors are orphans. */
+const checkBooks = Effect.fnUntraced(function* (
+  gateway: GatewayNode,
+  sql: SqlClient.SqlClient,
+  done: number
+) {
+  const { book } = yield* Simulator
+  const counts = Effect.map(
+    Effect.flatMap(
+      sql`
+        SELECT (SELECT count(*)::int FROM orders WHERE state = 'captured') AS captured,
+               (SELECT count(*)::int FROM pools WHERE held <> 0) AS held,
+               (SELECT count(*)::int FROM orphans) AS orphans`,
+      Schema.decodeUnknownEffect(Counts)
+    ),
+    ([row]) => row
+  )
+  const { captured, orphans } = yield* counts.pipe(
+    Effect.delay("100 millis"),
+    Effect.repeat({ until: ({ held }) => held === 0 }),
+    Effect.timeout("60 seconds")
+  )
+  assert.strictEqual(captured, done)
+  const jobs = (yield* book).filter(({ event }) => event === "accepted").length
+  assert.strictEqual(jobs - captured, orphans)
+  assert.strictEqual((yield* gateway.admin("/ledger/verify")).text, '{"ok":true,"violations":[]}')
+})
+
+it.live.skipIf(citusProgram === null)(
+  "an organisation gets a shard of its own, and moves from node to node, while it orders",
+  () =>
+    Effect.gen(function* () {
+      const { url, addresses } = yield* startCitusCluster(citusProgram ?? "")
+      const gateway = yield* startGateway({ ...env, DATABASE_URL: url }, shippedEntry)
+      const accounts = yield* openAccounts(gateway, 3)
+      const [{ id, key } = { id: "", key: "" }] = accounts
+      const clients = yield* startClients(gateway, [key])
+      yield* clients.more(6)
+      const tenant = (...args: ReadonlyArray<string>) =>
+        Effect.flatMap(
+          runCommand(["tenant", ...args, "--json"], { DATABASE_URL: url }),
+          (ended) => {
+            assert.strictEqual(ended.code, 0, ended.stderr)
+            return documentOf(Moved)(ended)
+          }
+        )
+      const isolated = yield* tenant("isolate", id)
+      assert.strictEqual(isolated.organizations, 1)
+      yield* clients.more(6)
+      const [, ...workers] = addresses
+      for (const to of workers.toSorted((one) => (one === isolated.node ? 1 : -1))) {
+        const moved = yield* tenant("move", id, "--to", to)
+        assert.deepInclude(moved, { node: to, organizations: 1 })
+        yield* clients.more(6)
+        yield* Effect.logInfo(`moved in ${moved.seconds} s, writes paused ${moved.pause_seconds} s`)
+      }
+      yield* clients.stop
+      yield* checkBooks(gateway, yield* connect(url), clients.done.size)
+      const unknown = yield* runCommand(["tenant", "move", id, "--to", "nowhere:1"], {
+        DATABASE_URL: url
+      })
+      assert.strictEqual(unknown.code, 1)
+      assert.include(unknown.stderr, "No node with shards is called nowhere:1")
+    }).pipe(Effect.provide(layerSimulator({ port: 0 })), Effect.scoped),
+  180_000
+)
