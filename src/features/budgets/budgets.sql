@@ -87,11 +87,11 @@ BEGIN
        SELECT * FROM budgets r
         WHERE r.organization_id = u.organization_id
           AND r.subject_id IN (u.organization_id, u.member_id, u.key_id)
-               AND (p_organization IS NULL OR r.organization_id = p_organization) OFFSET 0) b
+          AND (p_organization IS NULL OR r.organization_id = p_organization) OFFSET 0) b
      CROSS JOIN LATERAL (SELECT period_start(b.period, p_time_zone) AS start) n
      WHERE NOT EXISTS (SELECT FROM budget_uses s
                         WHERE s.organization_id = b.organization_id AND s.id = use_id(b.id, n.start)
-               AND (p_organization IS NULL OR s.organization_id = p_organization));
+                          AND (p_organization IS NULL OR s.organization_id = p_organization));
 END $$;
 
 -- The budgets that apply to the holds of a batch.
@@ -135,12 +135,12 @@ BEGIN
          SELECT * FROM budgets r
           WHERE r.organization_id = u.organization_id
             AND r.subject_id IN (u.organization_id, u.member_id, u.key_id)
-               AND (p_organization IS NULL OR r.organization_id = p_organization) OFFSET 0) b ON true
+            AND (p_organization IS NULL OR r.organization_id = p_organization) OFFSET 0) b ON true
        CROSS JOIN LATERAL (SELECT use_id(b.id, period_start(b.period, p_time_zone)) AS id) n
         LEFT JOIN LATERAL (
           SELECT b.amount - r.held - r.captured AS room FROM budget_uses r
            WHERE r.organization_id = b.organization_id AND r.id = n.id
-               AND (p_organization IS NULL OR r.organization_id = p_organization) OFFSET 0) s ON true
+             AND (p_organization IS NULL OR r.organization_id = p_organization) OFFSET 0) s ON true
     ), by_subject AS (
       SELECT holds, (array_agg(place ORDER BY place) FILTER (WHERE id IS NOT NULL))::text AS places,
              (array_agg(id ORDER BY place) FILTER (WHERE id IS NOT NULL))::text AS ids

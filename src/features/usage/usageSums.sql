@@ -74,7 +74,8 @@ BEGIN
                        AS x(organization_id, id, returned)) u
      CROSS JOIN LATERAL (SELECT * FROM orders r
                           WHERE r.organization_id = u.organization_id AND r.id = u.id
-               AND (p_organization IS NULL OR r.organization_id = p_organization) OFFSET 0) o
+                            AND (p_organization IS NULL OR r.organization_id = p_organization)
+                         OFFSET 0) o
      CROSS JOIN LATERAL (
        SELECT (u.returned IS NULL)::int AS closed,
               (u.returned IS NULL AND o.state = 'captured')::int AS charged) n

@@ -14,6 +14,10 @@
 -- change while the lock is held. The settings of `move_funds` (`SET`) also apply to the functions
 -- that it calls.
 
+-- `p_organization` is null on one PostgreSQL, where a call has rows of any organisations. On a Citus
+-- cluster a call has rows of one, which every statement compares with each table: only so does the
+-- cluster know the node of the statement. For its sake no `INSERT ... SELECT` is within a `WITH`.
+
 -- Input. Every attribute is required unless its comment says that it is optional.
 
 CREATE TYPE order_close AS (
@@ -97,7 +101,7 @@ BEGIN
                       AND t.lease = coalesce((c.task_end ->> 'lease')::bigint, t.lease)
                  FROM tasks t
                 WHERE t.organization_id = c.organization_id AND t.id = c.order_id
-               AND (p_organization IS NULL OR t.organization_id = p_organization))), false)
+                  AND (p_organization IS NULL OR t.organization_id = p_organization))), false)
                AS applies
         FROM unnest(p_closes) WITH ORDINALITY AS c
         LEFT JOIN LATERAL (
@@ -105,7 +109,7 @@ BEGIN
                  coalesce(r.exposure - r.hold, 0) AS excess, r.state, r.charge AS charged
             FROM orders r
            WHERE r.organization_id = c.organization_id AND r.id = c.order_id
-               AND (p_organization IS NULL OR r.organization_id = p_organization) OFFSET 0) o ON true
+             AND (p_organization IS NULL OR r.organization_id = p_organization) OFFSET 0) o ON true
     ), decided AS (
       SELECT *, applies AND i = first_value(i) OVER by_order AS wins,
              CASE WHEN NOT first_value(applies) OVER by_order THEN state
@@ -149,29 +153,31 @@ BEGIN
            failure = w.details -> 'failure'
       FROM won w
      WHERE r.ctid = w.row AND r.organization_id = w.organization_id AND r.state = 'open'
-               AND (p_organization IS NULL OR r.organization_id = p_organization)
+       AND (p_organization IS NULL OR r.organization_id = p_organization)
        AND r.hold = w.hold RETURNING w.hold
   ), months_changed AS (
     UPDATE member_months r SET held = r.held - s.freed, captured = r.captured + s.charged
       FROM (SELECT (SELECT m.ctid FROM member_months m
                      WHERE m.organization_id = w.organization_id AND m.member_id = w.member_id
                        AND m.month = w.month
-               AND (p_organization IS NULL OR m.organization_id = p_organization)) AS row,
+                       AND (p_organization IS NULL OR m.organization_id = p_organization)) AS row,
                    sum(w.hold)::bigint AS freed, sum(w.charged)::bigint AS charged
               FROM won w GROUP BY w.organization_id, w.member_id, w.month) s
      WHERE r.ctid = s.row
-               AND (p_organization IS NULL OR r.organization_id = p_organization) RETURNING s.freed
+       AND (p_organization IS NULL OR r.organization_id = p_organization)
+    RETURNING s.freed
   ), pools_changed AS (
     UPDATE pools r SET balance = r.balance - s.charged, held = r.held - s.freed,
                        uncovered = r.uncovered - s.excess
       FROM (SELECT (SELECT p.ctid FROM pools p
- WHERE p.organization_id = w.organization_id
-               AND (p_organization IS NULL OR p.organization_id = p_organization)) AS row,
+                     WHERE p.organization_id = w.organization_id
+                       AND (p_organization IS NULL OR p.organization_id = p_organization)) AS row,
                    sum(w.hold)::bigint AS freed, sum(w.charged)::bigint AS charged,
                    sum(w.excess)::bigint AS excess
               FROM won w GROUP BY w.organization_id) s
      WHERE r.ctid = s.row
-               AND (p_organization IS NULL OR r.organization_id = p_organization) RETURNING s.freed
+       AND (p_organization IS NULL OR r.organization_id = p_organization)
+    RETURNING s.freed
   )
   SELECT array_agg(w.organization_id), array_agg(w.order_id),
          coalesce(sum(w.hold), 0) = ALL (ARRAY[
@@ -192,7 +198,7 @@ BEGIN
        AND NOT EXISTS (SELECT FROM member_months m
                         WHERE m.organization_id = c.organization_id
                           AND m.member_id = c.member_id AND m.month = c.month
-               AND (p_organization IS NULL OR m.organization_id = p_organization))) THEN
+                          AND (p_organization IS NULL OR m.organization_id = p_organization))) THEN
     RAISE EXCEPTION 'an order has no member month' USING ERRCODE = 'data_corrupted';
   END IF;
   -- Another transaction changed rows without the lock of their pool, which changed their `ctid`.
@@ -208,14 +214,14 @@ BEGIN
     UPDATE budget_uses r SET held = r.held - s.freed, captured = r.captured + s.charged
       FROM (SELECT (SELECT b.ctid FROM budget_uses b
                      WHERE b.organization_id = c.organization_id AND b.id = counted.id
-               AND (p_organization IS NULL OR b.organization_id = p_organization)) AS row,
+                       AND (p_organization IS NULL OR b.organization_id = p_organization)) AS row,
                    sum(c.hold)::bigint AS freed, sum(c.charged)::bigint AS charged
               FROM unnest(p_closes, p_decisions) AS c
              CROSS JOIN LATERAL unnest(c.counts_in) AS counted(id)
              WHERE c.outcome = 'won'
              GROUP BY c.organization_id, counted.id) s
      WHERE r.ctid = s.row
-               AND (p_organization IS NULL OR r.organization_id = p_organization);
+       AND (p_organization IS NULL OR r.organization_id = p_organization);
   END IF;
   IF ends_tasks THEN
     UPDATE tasks t
@@ -232,14 +238,14 @@ BEGIN
               FROM unnest(p_closes, p_decisions) AS c
              WHERE c.outcome = 'won' AND c.task_end IS NOT NULL) e
      WHERE t.ctid = e.row
-               AND (p_organization IS NULL OR t.organization_id = p_organization);
+       AND (p_organization IS NULL OR t.organization_id = p_organization);
   END IF;
   IF has_orphans THEN
     INSERT INTO orphans (organization_id, order_id, job, upstream_id, reason, answer, usage)
       SELECT c.organization_id, c.order_id,
              (SELECT r.job FROM orders r
                WHERE r.organization_id = c.organization_id AND r.id = c.order_id
-               AND (p_organization IS NULL OR r.organization_id = p_organization)),
+                 AND (p_organization IS NULL OR r.organization_id = p_organization)),
              c.orphan ->> 'upstream_id', c.orphan ->> 'reason', c.orphan -> 'answer',
              c.orphan -> 'usage'
         FROM unnest(p_closes, p_decisions) AS c
@@ -252,10 +258,10 @@ BEGIN
              CROSS JOIN LATERAL (
                SELECT r.ctid AS row FROM idempotency_keys r
                 WHERE r.organization_id = c.organization_id AND r.order_id = c.order_id
-               AND (p_organization IS NULL OR r.organization_id = p_organization) OFFSET 0) k
+                  AND (p_organization IS NULL OR r.organization_id = p_organization) OFFSET 0) k
              WHERE c.outcome = 'won' AND c.frees_key) f
      WHERE q.ctid = f.row
-               AND (p_organization IS NULL OR q.organization_id = p_organization);
+       AND (p_organization IS NULL OR q.organization_id = p_organization);
   END IF;
   IF has_answers THEN
     UPDATE idempotency_keys q SET answer = a.answer
@@ -264,10 +270,10 @@ BEGIN
              CROSS JOIN LATERAL (
                SELECT r.ctid AS row FROM idempotency_keys r
                 WHERE r.organization_id = c.organization_id AND r.order_id = c.order_id
-               AND (p_organization IS NULL OR r.organization_id = p_organization) OFFSET 0) k
+                  AND (p_organization IS NULL OR r.organization_id = p_organization) OFFSET 0) k
              WHERE c.outcome = 'won' AND c.answer IS NOT NULL) a
      WHERE q.ctid = a.row
-               AND (p_organization IS NULL OR q.organization_id = p_organization);
+       AND (p_organization IS NULL OR q.organization_id = p_organization);
   END IF;
 END $$;
 
@@ -297,12 +303,14 @@ DECLARE
 BEGIN
   -- Most organisations have no budgets. A budget is created under the lock of the pool, so one that
   -- this statement does not see begins after these holds, and counts them.
-  IF EXISTS (SELECT FROM budgets r WHERE r.organization_id = ANY (p_organizations)
-               AND (p_organization IS NULL OR r.organization_id = p_organization)) THEN
+  IF EXISTS (SELECT FROM budgets r
+              WHERE r.organization_id = ANY (p_organizations)
+                AND (p_organization IS NULL OR r.organization_id = p_organization)) THEN
     SELECT b.* INTO STRICT budgets
       FROM (SELECT array_agg(h.organization_id) AS organizations, array_agg(h.member_id) AS members,
                    array_agg(h.key_id) AS keys FROM unnest(p_holds) h) u
-     CROSS JOIN LATERAL budgets_of_holds(p_time_zone, p_organization, u.organizations, u.members, u.keys) b;
+     CROSS JOIN LATERAL
+             budgets_of_holds(p_time_zone, p_organization, u.organizations, u.members, u.keys) b;
     spent := array_fill(0::bigint, ARRAY[coalesce(cardinality(budgets.ids), 0)]);
   END IF;
   FOR request IN
@@ -321,14 +329,14 @@ BEGIN
       LEFT JOIN LATERAL (
         SELECT true AS is_member FROM members r
          WHERE r.organization_id = h.organization_id AND r.id = h.member_id
-               AND (p_organization IS NULL OR r.organization_id = p_organization) OFFSET 0) m ON true
+           AND (p_organization IS NULL OR r.organization_id = p_organization) OFFSET 0) m ON true
      CROSS JOIN LATERAL (
         SELECT r.balance - r.held + CASE WHEN r.holds_on_credit THEN r.credit ELSE 0 END AS free,
                r.uncovered, CASE WHEN r.holds_on_credit THEN 0 ELSE r.credit END AS credit,
                r.stopped_at IS NOT NULL AS is_stopped
           FROM pools r
          WHERE r.organization_id = h.organization_id
-               AND (p_organization IS NULL OR r.organization_id = p_organization) OFFSET 0) p
+           AND (p_organization IS NULL OR r.organization_id = p_organization) OFFSET 0) p
      ORDER BY h.ordinality
   LOOP
     available[request.pool] := coalesce(available[request.pool], request.free);
@@ -384,7 +392,7 @@ BEGIN
       FROM unnest(p_holds, p_decisions) AS h
      WHERE h.outcome IN ('member_cap_exceeded', 'budget_exceeded')
        AND r.organization_id = h.organization_id AND r.id = h.refusal ->> 'use'
-               AND (p_organization IS NULL OR r.organization_id = p_organization)
+       AND (p_organization IS NULL OR r.organization_id = p_organization)
        AND NOT r.has_refused;
   END IF;
 
@@ -421,14 +429,14 @@ BEGIN
     UPDATE budget_uses r SET held = r.held + s.amount
       FROM (SELECT (SELECT b.ctid FROM budget_uses b
                      WHERE b.organization_id = h.organization_id AND b.id = counted.id
-               AND (p_organization IS NULL OR b.organization_id = p_organization)) AS row,
+                       AND (p_organization IS NULL OR b.organization_id = p_organization)) AS row,
                    sum(h.amount)::bigint AS amount
               FROM unnest(p_holds, p_decisions) AS h
              CROSS JOIN LATERAL unnest(h.counts_in) AS counted(id)
              WHERE h.outcome = 'held'
              GROUP BY h.organization_id, counted.id) s
      WHERE r.ctid = s.row
-               AND (p_organization IS NULL OR r.organization_id = p_organization);
+       AND (p_organization IS NULL OR r.organization_id = p_organization);
   END IF;
   IF has_metadata THEN
     INSERT INTO order_tags (organization_id, name, value, order_id)
@@ -494,7 +502,8 @@ BEGIN
     FROM unnest(organizations) AS o(id)
     LEFT JOIN LATERAL (SELECT true AS is_locked FROM pools r
                         WHERE r.organization_id = o.id
-               AND (p_organization IS NULL OR r.organization_id = p_organization) FOR UPDATE) p ON true;
+                          AND (p_organization IS NULL OR r.organization_id = p_organization)
+                          FOR UPDATE) p ON true;
   IF without_pool IS NOT NULL THEN RAISE EXCEPTION 'no pool of %', without_pool; END IF;
   IF ends_tasks THEN
     PERFORM
@@ -503,7 +512,7 @@ BEGIN
               ORDER BY c.organization_id COLLATE "C", c.order_id COLLATE "C") e
       CROSS JOIN LATERAL (SELECT FROM tasks r
                            WHERE r.organization_id = e.organization_id AND r.id = e.order_id
-               AND (p_organization IS NULL OR r.organization_id = p_organization)
+                             AND (p_organization IS NULL OR r.organization_id = p_organization)
                              FOR UPDATE) t;
   END IF;
 
