@@ -25,32 +25,30 @@ const overAll: ReadonlyArray<readonly [words: RegExp, why: string]> = [
     /FROM tasks t\s+WHERE t.state = 'submitting'/,
     "the sweep gives back what a gateway left behind"
   ],
-  [
-    /FROM orders o\s+WHERE o.created_at >= \(SELECT before/,
-    "the sweep reads what is open, by its time"
-  ],
+  [/FROM orders o\s+WHERE o.created_at >= settled/, "the audit reads what is open, by its time"],
+  [/FROM \(SELECT l.organization_id, l.id FROM lingering_orders/, "and what stays open"],
   [/^\s*INSERT INTO lingering_orders/, "the sweep lists what stays open"],
   [/^\s*WITH lingering AS MATERIALIZED/, "the sweep reads what stays open"],
   [/AS "submittingTasks"/, "gauges of the metrics"],
   [/AS "channelId", count\(\*\)/, "gauges of the channels"],
   [/AS "tookSeconds"/, "usual times are of a model, whoever ordered it"],
   [/^\s*WITH RECURSIVE receivers/, "claims take the due messages of every receiver"],
-  [/FROM audit_ledger/, "the audit of every minute"],
+  [/^\s*WITH\s+moved AS/, "the audit of every minute"],
+  [/FROM audit_ledger/, "the audit reads who is stopped"],
+  [/^\s*WITH forgotten AS/, "accounts of channels are removed once no task uses them"],
   [/AS "auditedAt"/, "readiness tells of the audit"],
   [/^\s*INSERT INTO ledger_audited_(pools|months)/, "the audit sums up what it has read"],
   [/LEFT JOIN ledger_audited_pools/, "the audit chooses whom it reads whole"],
+  [/AS pools FROM pools/, "the audit counts the pools"],
+  [/stopped_reason AS reason FROM pools/, "the audit finds who may spend again"],
   [
     /DELETE FROM idempotency_keys q\s+USING \(SELECT organization_id, key/,
     "retention of idempotency keys"
   ],
-  [/WITH deleted AS \(\s*DELETE FROM webhook_messages WHERE ctid/, "retention of messages"],
+  [/DELETE FROM webhook_messages m\s+USING/, "retention of messages"],
   [/FROM files d\s+WHERE d.due_at/, "claims take the files that are due to be removed"],
   [/DELETE FROM upstream_calls_other/, "retention of the log"],
-  [
-    /CROSS JOIN LATERAL \(\s*SELECT coalesce\(\s*\(SELECT \(max\(s.month\)/,
-    "the sealer finds months that are over"
-  ],
-  [/FROM \(SELECT \* FROM members WHERE id/, "an operator names a member by its id alone"],
+  [/to_char\(next.month, 'YYYY-MM'\)/, "the sealer finds months that are over"],
   [
     /WHERE m.endpoint_id =/,
     "messages of an endpoint: those of the operators hear of every organisation"
@@ -77,9 +75,8 @@ const settings = { ...webhookSettings, auditSeconds: 0.5 }
 const distributed = Effect.promise(async () => {
   const file = new URL("../../../src/postgres/citus/distribute.sql", import.meta.url)
   const text = await readFile(file, "utf8")
-  return new Set(
-    [...text.matchAll(/create_distributed_table\('(\w+)'/g)].map(([, name = ""]) => name)
-  )
+  const [, names = ""] = /organization_tables CONSTANT text\[\] := ARRAY\[([^\]]+)/.exec(text) ?? []
+  return new Set([...names.matchAll(/'(\w+)'/g)].map(([, name = ""]) => name))
 })
 
 const Listed = Schema.Struct({ data: Schema.Array(Schema.Struct({ id: Schema.String })) })
