@@ -1,7 +1,7 @@
 /** Whether the rows of organisations are spread over the nodes of a Citus cluster. */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type SqlError, type Statement } from "effect/sql"
-import { decodeRows, retryForever, rowOf, rowsOf, withStatementTimeout } from "../client/rows.ts"
+import { decodeRows, withStatementTimeout } from "../client/rows.ts"
 
 /** The maximum number of concurrent calls of one kind of batch, each for one organisation. */
 const MAX_CALLS = 8
@@ -63,19 +63,21 @@ export const countsWith = <A>(
   return sums
 }
 
+const decodeDistribution = decodeRows(DistributionRow)
+const decodeCoordinator = decodeRows(CoordinatorRow)
 const decodeDue = decodeRows(DueRow)
 
 export const layerDistribution = Layer.effect(
   Distribution,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const { isDistributed } = yield* rowOf(DistributionRow)(
-      retryForever(sql`
+    const [{ isDistributed } = { isDistributed: false }] = yield* decodeDistribution(
+      withStatementTimeout(sql`
         SELECT EXISTS (SELECT FROM pg_extension WHERE extname = 'citus') AS "isDistributed"`)
     )
     const [coordinator] = isDistributed
-      ? yield* rowsOf(CoordinatorRow)(
-          retryForever(sql`
+      ? yield* decodeCoordinator(
+          withStatementTimeout(sql`
             SELECT nodename AS host, nodeport AS port, citus_is_coordinator() AS "isHere"
               FROM pg_dist_node WHERE groupid = 0`)
         )

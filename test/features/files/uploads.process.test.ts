@@ -179,7 +179,7 @@ layer(layerTestGateway("postgres", settings), {
                             NULL, false, '1 hour', '1 hour', 9, ${all}::bigint)`
           const upload = yield* Effect.forkChild(sendForm({ organizationId, ...who }, formOf(PNG)))
           // It waits for what is not committed yet.
-          yield* sql`SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted`.pipe(
+          yield* sql`SELECT 1 FROM pg_locks WHERE NOT granted`.pipe(
             Effect.delay("10 millis"),
             Effect.repeat({ until: (rows) => rows.length === 1 })
           )

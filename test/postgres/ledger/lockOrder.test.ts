@@ -7,7 +7,6 @@ import { assert, layer } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Schedule, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { moveTogether } from "../../../src/postgres/ledger/ledgerBatch.ts"
-import { Ledger } from "../../../src/services/Ledger.ts"
 import { TaskRepo } from "../../../src/services/TaskRepo.ts"
 import { layerStoresOnServer, organization } from "../../support/ledger.ts"
 import { submittedTasks, upstream } from "../../support/tasks.ts"
@@ -112,26 +111,6 @@ layer(layerStoresOnServer(), { excludeTestServices: true, timeout: "60 seconds" 
         assert.isFalse(yield* areFreeWhileSomebodyWaits("pools", first.organizationId))
         yield* letSecondGo()
         yield* Fiber.join(holding)
-      })
-    )
-
-    it.effect("by stops of spending", () =>
-      Effect.gen(function* () {
-        const ledger = yield* Ledger
-        const [first, second] = [yield* organization(1n), yield* organization(1n)].toSorted(
-          byOrganization
-        )
-        if (first === undefined || second === undefined) return
-        yield* ledger.stopSpending(new Map([[first.organizationId, "for the test"]]))
-        const letSecondGo = yield* keep("pools", second.organizationId)
-        // The first is found only after the second, which the audit names.
-        const stopping = yield* Effect.forkScoped(
-          ledger.stopSpending(new Map([[second.organizationId, "for the test"]]))
-        )
-
-        assert.isFalse(yield* areFreeWhileSomebodyWaits("pools", first.organizationId))
-        yield* letSecondGo()
-        yield* Fiber.join(stopping)
       })
     )
   }
