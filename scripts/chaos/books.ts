@@ -1,8 +1,11 @@
 /** The ledger after a run, from both sides: the gateway's tables, and the vendors' own records. */
 import { readFileSync } from "node:fs"
+import { PgClient } from "@effect/sql-pg"
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { Distribution, layerDistribution } from "../../src/postgres/citus/Distribution.ts"
 import { rowsOf } from "../../src/postgres/client/rows.ts"
+import { makeAudit } from "../../src/postgres/ledger/ledgerAudit.ts"
 import { type AcceptedEntry, BookEntry, type EndedEntry } from "../../src/simulator/Book.ts"
 
 const Pool = Schema.Struct({
@@ -67,13 +70,6 @@ const Orphan = Schema.Struct({
   upstream_id: Schema.NullOr(Schema.String),
   reason: Schema.String
 })
-const Violation = Schema.Struct({
-  invariant: Schema.String,
-  organization_id: Schema.String,
-  subject: Schema.String,
-  detail: Schema.String
-})
-
 export type Transfer = typeof Transfer.Type
 export type Hold = typeof Hold.Type
 export type Task = typeof Task.Type
@@ -149,14 +145,13 @@ export const readBooks = Effect.fnUntraced(function* (
   }
 })
 
-/** The violations in the audit view, one line each. */
+/** The violations that the audit finds, one line each. */
 export const readAudit = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
-  const rows = yield* rowsOf(Violation)(
-    sql`SELECT invariant, organization_id, subject, detail FROM ledger_audit`
-  )
-  return rows.map((row) => `${row.invariant} ${row.organization_id} ${row.subject}: ${row.detail}`)
-})
+  const sql = yield* PgClient.PgClient
+  const { isDistributed } = yield* Distribution
+  const rows = yield* makeAudit(sql, { keySeconds: 0, isDistributed }).verify
+  return rows.map((row) => `${row.invariant} ${row.organizationId} ${row.subject}: ${row.detail}`)
+}).pipe(Effect.provide(layerDistribution))
 
 /** The holds, tasks and webhooks that are still open. */
 export const readOpen = Effect.gen(function* () {

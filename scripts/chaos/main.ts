@@ -51,6 +51,10 @@ const flags = {
     Flag.withDefault(defaultOptions.idempotency),
     Flag.withDescription("One Idempotency-Key must be at most one job")
   ),
+  citus: Flag.String("citus").pipe(
+    Flag.optional,
+    Flag.withDescription("Program that makes a Citus cluster, to run on instead of one PostgreSQL")
+  ),
   logs: Flag.String("logs").pipe(Flag.optional, Flag.withDescription("Directory for the logs"))
 }
 
@@ -81,6 +85,7 @@ const chaos = Command.make(
       },
       idempotency: given.idempotency,
       recoverySeconds: defaultOptions.recoverySeconds,
+      citus: Option.getOrNull(given.citus),
       logs: Option.getOrNull(given.logs)
     }
     yield* Console.log(

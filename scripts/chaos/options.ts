@@ -43,6 +43,8 @@ export interface ChaosOptions {
    * limit.
    */
   readonly recoverySeconds: number | null
+  /** The program that makes a Citus cluster to run on; null for one PostgreSQL. */
+  readonly citus: string | null
   /** The directory for the logs; null creates a temporary directory. */
   readonly logs: string | null
 }
@@ -59,6 +61,7 @@ export const defaultOptions: Omit<ChaosOptions, "seed"> = {
   pace: { lease: 2, submitDeadline: 8, imageDeadline: 8, taskDeadline: 60, unknownGrace: 5 },
   idempotency: true,
   recoverySeconds: 10,
+  citus: null,
   logs: null
 }
 
@@ -86,6 +89,7 @@ export const commandOf = (options: ChaosOptions): string => {
   return [
     `npm run chaos -- --seed ${options.seed} --minutes ${options.minutes}`,
     ...changed,
-    ...(options.idempotency ? [] : ["--no-idempotency"])
+    ...(options.idempotency ? [] : ["--no-idempotency"]),
+    ...(options.citus === null ? [] : [`--citus ${options.citus}`])
   ].join(" ")
 }

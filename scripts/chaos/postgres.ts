@@ -1,5 +1,6 @@
-/** A real PostgreSQL that is killed and restarted on the same files. */
+/** A real PostgreSQL, or a Citus cluster, that is killed and restarted on the same files. */
 import { Clock, Effect, Latch, Schedule, type Scope, Semaphore } from "effect"
+import { startCitusCluster } from "../../test/support/citusCluster.ts"
 import { startPostgres } from "../../test/support/postgresServer.ts"
 
 /** A restart of PostgreSQL, with times in milliseconds since 1970. */
@@ -29,21 +30,59 @@ export interface Postgres {
  */
 const startAgain = { schedule: Schedule.spaced("100 millis"), times: 300 }
 
-export const makePostgres: Effect.Effect<Postgres, never, Scope.Scope> = Effect.gen(function* () {
+/** The server of a run: how it is killed, and started again on the same files. */
+interface Server {
+  readonly url: string
+  readonly port: number
+  readonly kill: Effect.Effect<void>
+  readonly start: Effect.Effect<void>
+}
+
+const makeServer: Effect.Effect<Server, never, Scope.Scope> = Effect.gen(function* () {
   const server = yield* Effect.acquireRelease(
     Effect.promise(() => startPostgres({ settings: { fsync: "on" } })),
     (running) => Effect.promise(() => running.stop())
   )
+  return {
+    url: server.url,
+    port: server.port,
+    kill: Effect.promise(() => server.kill("SIGKILL")),
+    start: Effect.tryPromise(() => server.start()).pipe(Effect.retry(startAgain), Effect.orDie)
+  }
+})
+
+/** A cluster, of which one node after the other is killed: a worker, the next one, the coordinator. */
+const makeCluster = Effect.fnUntraced(function* (program: string) {
+  const { url, port, coordinator, workers } = yield* startCitusCluster(program)
+  const nodes = [...workers, coordinator]
+  let killed = -1
+  const node = Effect.sync(() => nodes[killed % nodes.length] ?? coordinator)
+  return {
+    url,
+    port,
+    kill: Effect.suspend(() => {
+      killed++
+      return Effect.flatMap(node, ({ kill }) => kill)
+    }),
+    start: Effect.flatMap(node, ({ start }) => start)
+  } satisfies Server
+})
+
+/** A PostgreSQL server, or a cluster that the program makes. */
+export const makePostgres = Effect.fnUntraced(function* (
+  citusProgram: string | null
+): Effect.fn.Return<Postgres, never, Scope.Scope> {
+  const server = yield* citusProgram === null ? makeServer : makeCluster(citusProgram)
   const up = yield* Latch.make(true)
   const oneAtATime = yield* Semaphore.make(1)
   const restarts: Array<Restart> = []
 
   const kill = Effect.fn("Postgres.kill")(function* (downSeconds: number) {
     yield* up.close
-    yield* Effect.promise(() => server.kill("SIGKILL"))
+    yield* server.kill
     const killedAt = yield* Clock.currentTimeMillis
     yield* Effect.sleep(`${downSeconds} seconds`)
-    yield* Effect.tryPromise(() => server.start()).pipe(Effect.retry(startAgain), Effect.orDie)
+    yield* server.start
     restarts.push({ killedAt, readyAt: yield* Clock.currentTimeMillis })
     yield* up.open
   })

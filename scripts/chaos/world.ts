@@ -56,7 +56,7 @@ export const makeWorld = Effect.fnUntraced(function* (
   })
   const [, simulatorUrl = ""] = yield* simulator.waitForLine(/listens on (http:\S+)/)
 
-  const postgres = yield* makePostgres
+  const postgres = yield* makePostgres(options.citus)
   const wire = yield* makeWire(postgres.port)
   const throughWire = new URL(postgres.url)
   throughWire.port = String(wire.port)

@@ -30,9 +30,8 @@ const toldOnly: Settings = {
 /** While listening nothing is read again by itself, so that must have ended before it is. */
 const listening: Settings = { ...quickSettings, cacheSeconds: NEVER_SECONDS }
 
-/** What a listening connection sends: first to be told anything, then to be told that it works. */
-const LISTEN = "LISTEN"
-const BEAT = "sentAtMillis"
+/** What a connection reads that tells of changes. */
+const COUNTS = "change_counts"
 
 const gatewayOn = (url: string, settings: Settings) =>
   Layer.build(
@@ -135,7 +134,7 @@ it.live("a price list, and who is on it, holds on the other gateway, which is to
 it.live("a key revoked while the other gateway's line is silently dead is refused there", () =>
   Effect.gen(function* () {
     const { wire, isListening, revoke, isAccepted, isRefused } = yield* makePair(listening)
-    wire.swallow(BEAT)
+    wire.swallow(COUNTS)
     yield* until(Effect.sync(() => wire.swallowed() > 0))
     yield* isAccepted
     const revokedAt = yield* revoke
@@ -148,7 +147,7 @@ it.live("a key revoked while the other gateway's line is silently dead is refuse
 it.live("a key revoked while the other gateway could not listen is refused once it can", () =>
   Effect.gen(function* () {
     const { wire, isListening, revoke, isAccepted, isRefused } = yield* makePair(toldOnly)
-    wire.swallow(LISTEN)
+    wire.swallow(COUNTS)
     wire.cutAll()
     yield* until(Effect.map(isListening, (heard) => !heard))
     const revokedAt = yield* revoke
@@ -209,7 +208,7 @@ it.live("a new price is in force on the other gateway, which is told", () =>
 
 it.live.each([
   ["which is told", toldOnly, null],
-  ["also while its line is silently dead", listening, BEAT]
+  ["also while its line is silently dead", listening, COUNTS]
 ] as const)("a channel's new key is used by the other gateway, %s", ([, settings, swallowed]) =>
   Effect.gen(function* () {
     const { first, second, wire, customer } = yield* makePair(settings)
@@ -237,12 +236,12 @@ it.live.each([
   }).pipe(Effect.scoped)
 )
 
-it.live("a notice that says nothing known counts for everything", () =>
+it.live("a change of a topic that is not known counts for everything", () =>
   Effect.gen(function* () {
     const { sql, customer, isAccepted, isRefused } = yield* makePair(toldOnly)
     yield* sql`UPDATE api_keys SET revoked_at = now() WHERE member_id = ${customer.memberId}`
     assert.isTrue(yield* isAccepted)
-    yield* sql`SELECT pg_notify('gateway_changes', 'of a later release')`
+    yield* sql`INSERT INTO change_counts (topic, changes) VALUES ('of a later release', 1)`
     yield* until(isRefused)
   }).pipe(Effect.scoped)
 )

@@ -1,6 +1,6 @@
 /**
- * A Citus cluster on which an organisation moves between nodes while it orders: nothing is lost, and
- * nothing is charged twice.
+ * A Citus cluster under load: a worker and the coordinator are killed, and organisations move between
+ * nodes. Nothing is lost, and nothing is charged twice.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
@@ -12,6 +12,10 @@ import { documentOf, runCommand } from "../support/commandLine.ts"
 import { testCatalog } from "../support/gateway.ts"
 import { quickPace, shippedEntry } from "../support/gatewayProcesses.ts"
 import { startClients } from "../support/insistentClients.ts"
+
+/** `CITUS_ORDERS=5000 CITUS_ORGANIZATIONS=200` is the long form. */
+const ORDERS = Number(process.env.CITUS_ORDERS ?? 90)
+const ORGANIZATIONS = Number(process.env.CITUS_ORGANIZATIONS ?? 12)
 
 const env = { ...quickPace, DATABASE_POOL: "8" }
 
@@ -77,7 +81,33 @@ const checkBooks = Effect.fnUntraced(function* (
   const jobs = (yield* book).filter(({ event }) => event === "accepted").length
   assert.strictEqual(jobs - captured, orphans)
   assert.strictEqual((yield* gateway.admin("/ledger/verify")).text, '{"ok":true,"violations":[]}')
+  return { captured, orphans }
 })
+
+it.live.skipIf(citusProgram === null)(
+  `${ORDERS} orders of ${ORGANIZATIONS} organisations, while a worker and the coordinator are killed`,
+  () =>
+    Effect.gen(function* () {
+      const { url, coordinator, workers } = yield* startCitusCluster(citusProgram ?? "")
+      const gateway = yield* startGateway({ ...env, DATABASE_URL: url }, shippedEntry)
+      const accounts = yield* openAccounts(gateway, ORGANIZATIONS)
+      const clients = yield* startClients(
+        gateway,
+        accounts.map(({ key }) => key)
+      )
+      for (const node of [workers[0], coordinator]) {
+        yield* clients.more(ORDERS / 3)
+        yield* node?.kill ?? Effect.void
+        yield* Effect.sleep("1 second")
+        yield* node?.start ?? Effect.void
+      }
+      yield* clients.more(ORDERS / 3)
+      yield* clients.stop
+      const counts = yield* checkBooks(gateway, yield* connect(url), clients.done.size)
+      yield* Effect.logInfo(`${counts.captured} charged, ${counts.orphans} orphans`)
+    }).pipe(Effect.provide(layerSimulator({ port: 0 })), Effect.scoped),
+  600_000
+)
 
 it.live.skipIf(citusProgram === null)(
   "an organisation gets a shard of its own, and moves from node to node, while it orders",

@@ -7,11 +7,7 @@ import { decodeRows, withStatementTimeout } from "../client/rows.ts"
 const MAX_CALLS = 8
 
 const DistributionRow = Schema.Struct({ isDistributed: Schema.Boolean })
-const CoordinatorRow = Schema.Struct({
-  host: Schema.String,
-  port: Schema.Int,
-  isHere: Schema.Boolean
-})
+const CoordinatorRow = Schema.Struct({ isCoordinator: Schema.Boolean })
 const DueRow = Schema.Struct({ organizationId: Schema.String })
 
 /**
@@ -24,11 +20,8 @@ export class Distribution extends Context.Service<
   Distribution,
   {
     readonly isDistributed: boolean
-    /**
-     * The host and port of the cluster's coordinator; null where the gateway is connected to it,
-     * and on one PostgreSQL.
-     */
-    readonly coordinator: { readonly host: string; readonly port: number } | null
+    /** Whether the gateway is connected to the coordinator of a cluster, or to one PostgreSQL. */
+    readonly isCoordinator: boolean
     /** The route of a statement for items of this organisation, and perhaps of others. */
     readonly routeOf: (organizationId: string) => string | null
     /** What makes the items of each call of a batch have one route. */
@@ -75,11 +68,9 @@ export const layerDistribution = Layer.effect(
       withStatementTimeout(sql`
         SELECT EXISTS (SELECT FROM pg_extension WHERE extname = 'citus') AS "isDistributed"`)
     )
-    const [coordinator] = isDistributed
+    const [{ isCoordinator } = { isCoordinator: true }] = isDistributed
       ? yield* decodeCoordinator(
-          withStatementTimeout(sql`
-            SELECT nodename AS host, nodeport AS port, citus_is_coordinator() AS "isHere"
-              FROM pg_dist_node WHERE groupid = 0`)
+          withStatementTimeout(sql`SELECT citus_is_coordinator() AS "isCoordinator"`)
         )
       : []
     /** In a random order, so that each organisation comes first at times. */
@@ -93,7 +84,7 @@ export const layerDistribution = Layer.effect(
 
     return Distribution.of({
       isDistributed,
-      coordinator: coordinator === undefined || coordinator.isHere ? null : coordinator,
+      isCoordinator,
       batchOptions: isDistributed ? { oneLaneACall: true, concurrency: MAX_CALLS } : {},
       routeOf: (organizationId) => (isDistributed ? organizationId : null),
       laneOf: (organizationId) => (isDistributed ? organizationId : "all"),

@@ -10,9 +10,11 @@ DO $distribute$
 DECLARE
   name text;
   -- Every node has a copy of a reference table: they are read on every node and seldom written.
+  -- Gateways cache their rows, so the counts of changes are among them.
   reference_tables CONSTANT text[] := ARRAY[
-    'price_lists', 'price_list_versions', 'organizations', 'members', 'api_keys',
-    'webhook_endpoints', 'channel_pauses'];
+    'price_lists', 'price_list_versions', 'organizations', 'members', 'api_keys', 'operators',
+    'catalog_versions', 'channel_accounts', 'channel_keys', 'webhook_endpoints', 'channel_pauses',
+    'change_counts'];
   -- All rows of an organisation are stored on the same node (co-located). A call log of partitions
   -- is distributed with its partitions.
   organization_tables CONSTANT text[] := ARRAY[

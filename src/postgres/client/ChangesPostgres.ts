@@ -1,146 +1,101 @@
 /**
- * Cache invalidation between gateways over PostgreSQL's LISTEN and NOTIFY.
+ * Cache invalidation between gateways by counts of changes, which each gateway reads five times a
+ * second. A change increments the count of its topic in its own transaction.
  *
  * A change is in force on every gateway within a second of its commit, because a gateway uses a
  * cached value only while one of two conditions holds.
  *
- * The gateway is listening: it has received a heartbeat that it sent to itself at most
- * `LEASE_MILLIS` ago. Notifications arrive in the order of their commits, so this echo proves that
- * every change committed before the heartbeat was sent has been received. A change that was
- * committed at C and is not received at t means that the heartbeat of the last echo was sent before
- * C, so t < C + 600 ms. A connection that is cut silently reports no error, but it does not echo
- * either.
+ * The gateway knows the counts: it has read them by a statement that it sent at most `LEASE_MILLIS`
+ * ago, and has invalidated what they tell. A change that was committed at C and is not known at t
+ * means that the last answered read was sent before C, so t < C + 600 ms. A connection that is cut
+ * silently reports no error, but answers no read either.
  *
- * The gateway is not listening: then a value that was read `unheardCacheSeconds` ago is read again.
- * A value read before C is used until C + 500 ms.
+ * The gateway does not know them: then a value that was read `unheardCacheSeconds` ago is read
+ * again. A value read before C is used until C + 500 ms.
  *
  * Neither condition needs a timer to fire in time: the clock is read at each use of a value. Work
  * that uses a value (such as sending an order to the vendor) begins before these bounds.
  *
- * Notifications do not leave a node of a cluster. So all gateways listen on the coordinator, and a
- * change writes its notice into a table there, whose trigger sends the notification.
+ * On a Citus cluster each node has a copy of the counts and of all tables whose rows are cached for
+ * long, and a node commits its copies at once. So a gateway that reads an increased count also reads
+ * the change, whichever node it is connected to.
  */
 import { PgClient, PgConnection } from "@effect/sql-pg"
-import { Cause, Effect, Exit, Fiber, Layer, Option, Queue, Redacted, Schema, Scope } from "effect"
+import { Duration, Effect, Layer, Schema } from "effect"
 import { Changes, makeMarks, Topic } from "../../runtime/Changes.ts"
 import { monotonicMillis } from "../../runtime/monotonic.ts"
-import { Distribution } from "../citus/Distribution.ts"
+import { decodeRows, withTimeout } from "./rows.ts"
 
-const CHANNEL = "gateway_changes"
-const HEARTBEAT_MILLIS = 200
-/** How long an echo is valid: two lost heartbeats and the round trip of a third one. */
+const READ_MILLIS = 200
+/** How long the counts are known: two lost reads and the round trip of a third one. */
 const LEASE_MILLIS = 600
-/** The time without any echo after which a connection is replaced. */
-const SILENCE_MILLIS = 3000
+/** The time without an answer after which a connection is replaced. */
+const SILENCE = Duration.seconds(3)
 const RECONNECT_MILLIS = 250
 
-const ChangeNotice = Schema.Struct({ changed: Topic })
-const Heartbeat = Schema.Struct({ sentAtMillis: Schema.Number })
-const Notice = Schema.fromJsonString(Schema.Union([ChangeNotice, Heartbeat]))
-const decodeNotice = Schema.decodeUnknownOption(Notice)
-const encodeNotice = Schema.encodeSync(Notice)
+const CountRow = Schema.Struct({ topic: Schema.String, changes: Schema.String })
+const decodeCounts = decodeRows(CountRow)
+const isTopic = Schema.is(Topic)
 
-/** The settings of connections to another node of the same cluster. */
-const atNode = (
-  config: PgClient.PgClient["config"],
-  { host, port }: { readonly host: string; readonly port: number }
-): PgClient.PgClient["config"] => {
-  const url = new URL(Redacted.value(config.url ?? Redacted.make("")))
-  url.hostname = host
-  url.port = String(port)
-  return { ...config, url: Redacted.make(url.href) }
+type Counts = ReadonlyMap<string, string>
+
+/** The topics whose counts differ; all where one differs that this gateway does not know. */
+const changedTopics = (before: Counts, after: Counts): ReadonlyArray<Topic> => {
+  const changed = [...after].flatMap(([topic, changes]) =>
+    before.get(topic) === changes ? [] : [topic]
+  )
+  return changed.every(isTopic) ? changed : Topic.literals
 }
+
+/** The statement is not prepared, so that each read on the wire shows what it is. */
+const readCounts = (connection: PgConnection.PgConnection) =>
+  connection.query("SELECT topic, changes::text FROM change_counts", [], false).pipe(
+    Effect.map(({ rows }) => rows),
+    withTimeout(SILENCE),
+    decodeCounts,
+    Effect.map((rows): Counts => new Map(rows.map(({ topic, changes }) => [topic, changes])))
+  )
 
 export const layerChanges = Layer.effect(
   Changes,
   Effect.gen(function* () {
     const sql = yield* PgClient.PgClient
-    const { coordinator } = yield* Distribution
-    /** The time at which the heartbeat of the last echo was sent. */
+    /** The time at which the last answered read was sent. */
     let provenAtMillis = Number.NEGATIVE_INFINITY
-    let hasListened = false
+    /** The counts that were read on the present connection; null before the first answer. */
+    let counts: Counts | null = null
+    let hasRead = false
     const { invalidate, ...marks } = yield* makeMarks((now) => now - provenAtMillis <= LEASE_MILLIS)
 
-    /** Listens on one connection until it is lost. */
-    const listen = Effect.scoped(
-      Effect.gen(function* () {
-        const listenerScope = yield* Effect.scope
-        // This scope is closed before the listener's scope, whose UNLISTEN would wait on a dead
-        // connection.
-        const connectionScope = yield* Scope.make()
-        let lastEchoMillis = yield* monotonicMillis
-        let isListening = false
+    /** Reads the counts on one connection until it is lost. */
+    const watch = Effect.gen(function* () {
+      const connection = yield* PgConnection.make(sql.config)
+      while (true) {
+        const sentAtMillis = yield* monotonicMillis
+        const read = yield* readCounts(connection)
+        // Another server may have lost changes that this gateway has read.
+        yield* invalidate(counts === null ? Topic.literals : changedTopics(counts, read))
+        if (counts === null && hasRead) yield* Effect.logInfo("changes: reading their counts again")
+        counts = read
+        hasRead = true
+        provenAtMillis = sentAtMillis
+        yield* Effect.sleep(Duration.millis(READ_MILLIS))
+      }
+    })
 
-        /**
-         * Notifications from before this session listened are lost, so all cached values become
-         * stale.
-         */
-        const beginListening = Effect.gen(function* () {
-          isListening = true
-          yield* invalidate(Topic.literals)
-          if (hasListened) yield* Effect.logInfo("changes: listening to other gateways again")
-          hasListened = true
-        })
-
-        const receiveEcho = Effect.fnUntraced(function* (sentAtMillis: number) {
-          if (!isListening) yield* beginListening
-          lastEchoMillis = yield* monotonicMillis
-          provenAtMillis = Math.max(provenAtMillis, sentAtMillis)
-        })
-
-        const receive = Effect.fnUntraced(function* (payload: string, isOwn: boolean) {
-          const notice = Option.getOrNull(decodeNotice(payload))
-          if (notice === null) return yield* invalidate(Topic.literals)
-          if ("changed" in notice) return yield* invalidate([notice.changed])
-          if (isOwn) yield* receiveEcho(notice.sentAtMillis)
-        })
-
-        const run = Effect.gen(function* () {
-          const connection = yield* Scope.provide(
-            PgConnection.make(coordinator === null ? sql.config : atNode(sql.config, coordinator)),
-            connectionScope
-          )
-          const pinnedConnection = yield* connection.pin
-          const notices = yield* pinnedConnection.listen(CHANNEL)
-          const sendHeartbeat = Effect.flatMap(monotonicMillis, (sentAtMillis) =>
-            pinnedConnection.query("SELECT pg_notify($1, $2)", [
-              CHANNEL,
-              encodeNotice({ sentAtMillis })
-            ])
-          )
-          return yield* Effect.raceFirst(
-            Effect.forever(
-              Effect.flatMap(Queue.take(notices), ({ payload, processId }) =>
-                receive(payload, processId === connection.processId)
-              )
-            ),
-            Effect.forever(Effect.andThen(sendHeartbeat, Effect.sleep(HEARTBEAT_MILLIS)))
-          )
-        })
-
-        const failOnSilence = Effect.gen(function* () {
-          while (true) {
-            const remainingMillis = lastEchoMillis + SILENCE_MILLIS - (yield* monotonicMillis)
-            if (remainingMillis <= 0) return yield* Effect.fail(new Error("no heartbeat came back"))
-            yield* Effect.sleep(remainingMillis)
-          }
-        })
-
-        const fiber = yield* Effect.forkIn(run, listenerScope)
-        return yield* Effect.raceFirst(Fiber.join(fiber), failOnSilence).pipe(
-          Effect.ensuring(Scope.close(connectionScope, Exit.void)),
-          Effect.onError((cause) =>
-            !isListening || Cause.hasInterruptsOnly(cause)
-              ? Effect.void
-              : Effect.logWarning("changes: listening to other gateways failed", cause)
-          )
+    yield* Effect.scoped(watch).pipe(
+      Effect.catchCause((cause) =>
+        Effect.logWithLevel(counts === null ? "Debug" : "Warn")(
+          "changes: their counts cannot be read",
+          cause
         )
-      })
-    )
-
-    yield* listen.pipe(
-      Effect.catchCause((cause) => Effect.logDebug("changes: the listener failed", cause)),
-      Effect.andThen(Effect.sleep(RECONNECT_MILLIS)),
+      ),
+      Effect.andThen(
+        Effect.sync(() => {
+          counts = null
+        })
+      ),
+      Effect.andThen(Effect.sleep(Duration.millis(RECONNECT_MILLIS))),
       Effect.forever,
       Effect.forkScoped
     )
@@ -150,8 +105,9 @@ export const layerChanges = Layer.effect(
       changeAndNotify: (topic, change) =>
         Effect.tap(
           change,
-          () =>
-            sql`INSERT INTO change_notices (notice) VALUES (${encodeNotice({ changed: topic })})`
+          () => sql`
+            INSERT INTO change_counts (topic, changes) VALUES (${topic}, 1)
+            ON CONFLICT (topic) DO UPDATE SET changes = change_counts.changes + 1`
         ).pipe(sql.withTransaction, Effect.ensuring(invalidate([topic])))
     })
   })

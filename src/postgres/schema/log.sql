@@ -89,18 +89,11 @@ CREATE TABLE gateway_writes (
   written_at timestamptz NOT NULL
 ) WITH (fillfactor = 20);
 
--- The notices of changes between gateways. The trigger sends each as a notification of the commit,
--- and stores none.
-CREATE TABLE change_notices (
-  notice text PRIMARY KEY
+-- The number of changes of each topic, by which gateways know when to read again what they cache.
+CREATE TABLE change_counts (
+  topic text PRIMARY KEY,
+  changes bigint NOT NULL
 );
-CREATE FUNCTION send_notice() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-  PERFORM pg_notify('gateway_changes', new.notice);
-  RETURN NULL;
-END $$;
-CREATE TRIGGER change_notices_sent BEFORE INSERT ON change_notices
-  FOR EACH ROW EXECUTE FUNCTION send_notice();
 
 -- Whether gateways that do not know a migration may keep serving.
 CREATE TABLE migration_rules (

@@ -109,7 +109,7 @@ export const layerCallLog = Layer.effect(
     const random = yield* SecureRandom.SecureRandom
     const { callLogDays } = yield* Settings
 
-    const { coordinator, routeOf } = yield* Distribution
+    const { isCoordinator, routeOf } = yield* Distribution
 
     const pendingCalls: Array<ReportedCall> = []
     let waitingWeight = 0
@@ -224,10 +224,9 @@ export const layerCallLog = Layer.effect(
 
     const retention = sql`make_interval(secs => ${callLogDays * 86_400})`
     // Only the coordinator of a cluster creates and drops tables.
-    const turnDays =
-      coordinator === null
-        ? runOnce(sql`SELECT turn_call_days(${retention}, ${DAYS_AHEAD})`)
-        : Effect.void
+    const turnDays = isCoordinator
+      ? runOnce(sql`SELECT turn_call_days(${retention}, ${DAYS_AHEAD})`)
+      : Effect.void
     const prune = turnDays.pipe(
       Effect.andThen(
         deleteInBatches(
