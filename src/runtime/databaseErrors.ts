@@ -15,10 +15,10 @@ const transientCode = /^(?:57P|53|25006)/
 
 /**
  * The errors of a Citus cluster about a statement that waited while its shard moved to another node,
- * and has changed nothing. Their SQLSTATE is that of any internal error.
+ * or whose node was killed. Their SQLSTATE is that of any internal error.
  */
-const movedShard =
-  /^(?:could not find valid entry for shard|failed to find shard|cannot find (?:the )?shard|relation "\w+_\d{6,}" does not exist)/
+const movedOrKilled =
+  /^(?:could not find valid entry for shard|failed to find shard|cannot find (?:the )?shard|relation "\w+_\d{6,}" does not exist|postmaster was shut down)/
 
 /** The pauses between retries of a call that failed for a transient reason. */
 export const transientBackoff = Schedule.min([
@@ -34,7 +34,7 @@ export const isTransient = (error: unknown): boolean => {
     reason.isRetryable ||
     reason.operation === "connect" ||
     (hasCode(reason.cause) && transientCode.test(reason.cause.code)) ||
-    (hasMessage(reason.cause) && movedShard.test(reason.cause.message))
+    (hasMessage(reason.cause) && movedOrKilled.test(reason.cause.message))
   )
 }
 

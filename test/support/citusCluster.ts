@@ -10,6 +10,7 @@ import { chmodSync, mkdtempSync, readFileSync, readlinkSync, rmSync, statSync } 
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { promisify } from "node:util"
+import { PgClient } from "@effect/sql-pg"
 import { Effect, Redacted, Schedule } from "effect"
 import { distributeSchema } from "../../src/postgres/citus/distributeSchema.ts"
 import { layerPostgres } from "../../src/postgres/client/databaseClient.ts"
@@ -49,7 +50,8 @@ const nodeIn = (data: string): ClusterNode => {
     const starting = spawn(
       join(programs, "pg_ctl"),
       ["-D", data, "-l", `${data}.log`, "-w", "start"],
-      { uid, gid, stdio: "ignore" }
+      // The node looks for certificates in the home of its identity.
+      { uid, gid, stdio: "ignore", env: { ...process.env, HOME: data } }
     )
     const [code] = await once(starting, "exit")
     if (code !== 0) throw new Error(`the node in ${data} did not start`)
@@ -77,13 +79,28 @@ export const startCitusCluster = Effect.fnUntraced(function* (program: string) {
         rmSync(parent, { recursive: true, force: true })
       })
   )
+  const port = Number(new URL(url).port)
+  const addresses = [0, 1, 2].map((node) => `127.0.0.1:${port + node}`)
   yield* Effect.andThen(applySchema, distributeSchema).pipe(
     Effect.provide(layerPostgres({ url: Redacted.make(url), maxConnections: 1 }), { local: true }),
     Effect.orDie
   )
+  yield* Effect.forEach(addresses, (address) => {
+    const node = new URL(url)
+    node.host = address
+    return Effect.flatMap(PgClient.PgClient, (sql) =>
+      Effect.andThen(
+        sql`ALTER SYSTEM SET citus.recover_2pc_interval = ${sql.literal("'2s'")}`,
+        sql`SELECT pg_reload_conf()`
+      )
+    ).pipe(
+      Effect.provide(layerPostgres({ url: Redacted.make(node.href), maxConnections: 1 }), {
+        local: true
+      }),
+      Effect.orDie
+    )
+  })
   const [coordinator, ...workers] = ["n0", "n1", "n2"].map((name) => nodeIn(join(directory, name)))
   if (coordinator === undefined) return yield* Effect.die(new Error("the cluster has no nodes"))
-  const port = Number(new URL(url).port)
-  const addresses = [0, 1, 2].map((node) => `127.0.0.1:${port + node}`)
   return { url, port, addresses, coordinator, workers } satisfies CitusCluster
 })

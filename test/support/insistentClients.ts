@@ -10,12 +10,22 @@ export const CLIENTS = 6
 const Task = Schema.Struct({ id: Schema.String, task_status: Schema.String })
 
 /** Sends a request until it is answered with 200, as a client does under an idempotency key. */
-const insist = (request: ReturnType<typeof call>) =>
-  request.pipe(
+const insist = (request: ReturnType<typeof call>) => {
+  let last = "none"
+  return request.pipe(
+    Effect.tap(({ status, text }) =>
+      Effect.sync(() => {
+        last = `${status} ${text}`
+      })
+    ),
     Effect.delay("50 millis"),
     Effect.repeat({ until: ({ status }) => status === 200 }),
-    Effect.timeout("60 seconds")
+    Effect.timeoutOrElse({
+      duration: "60 seconds",
+      orElse: () => Effect.die(new Error(`not done in 60 s; the last answer is ${last}`))
+    })
   )
+}
 
 /**
  * Clients who order an image or a video each time, with one key after the other, wait for it, and
@@ -62,7 +72,7 @@ export const startClients = Effect.fnUntraced(function* (
         Effect.delay("10 millis"),
         Effect.repeat({ until: (isEnough) => isEnough }),
         Effect.raceFirst(Effect.andThen(Fiber.join(running), Effect.never)),
-        Effect.timeout("90 seconds")
+        Effect.timeout("5 minutes")
       )
     },
     stop: Effect.suspend(() => {

@@ -9,6 +9,7 @@ SET LOCAL citus.enable_unsafe_triggers = on;
 DO $distribute$
 DECLARE
   name text;
+  reference text;
   -- Every node has a copy of a reference table: they are read on every node and seldom written.
   -- Gateways cache their rows, so the counts of changes are among them.
   reference_tables CONSTANT text[] := ARRAY[
@@ -32,6 +33,17 @@ BEGIN
     CONTINUE WHEN EXISTS (SELECT FROM citus_tables
                            WHERE table_name = name::regclass AND citus_table_type = 'reference');
     PERFORM create_reference_table(name);
+  END LOOP;
+  -- A write to a reference table locks it and those that it refers to, in no common order, so that
+  -- concurrent writes would end in deadlocks. Their rows are never deleted, and are looked up before
+  -- another row refers to them.
+  FOR name, reference IN
+    SELECT conrelid::regclass::text, conname FROM pg_constraint
+     WHERE contype = 'f' AND confdeltype <> 'c'
+       AND conrelid = ANY (reference_tables::regclass[])
+       AND confrelid = ANY (reference_tables::regclass[])
+  LOOP
+    EXECUTE format('ALTER TABLE %s DROP CONSTRAINT %I', name, reference);
   END LOOP;
   FOREACH name IN ARRAY organization_tables LOOP
     CONTINUE WHEN EXISTS (SELECT FROM citus_tables
