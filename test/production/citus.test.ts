@@ -7,7 +7,13 @@ import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { layerSimulator, Simulator } from "../../src/simulator/Simulator.ts"
 import { citusProgram, startCitusCluster } from "../support/citusCluster.ts"
-import { connect, type GatewayNode, good, startGateway } from "../support/cluster.ts"
+import {
+  connect,
+  type GatewayNode,
+  loadCatalog,
+  makeAccount,
+  startGateway
+} from "../support/cluster.ts"
 import { documentOf, runCommand } from "../support/commandLine.ts"
 import { testCatalog } from "../support/gateway.ts"
 import { quickPace, shippedEntry } from "../support/gatewayProcesses.ts"
@@ -19,8 +25,6 @@ const ORGANIZATIONS = Number(process.env.CITUS_ORGANIZATIONS ?? 12)
 
 const env = { ...quickPace, DATABASE_POOL: "8" }
 
-const Id = Schema.Struct({ id: Schema.String })
-const Key = Schema.Struct({ key: Schema.String })
 const Counts = Schema.Tuple([
   Schema.Struct({ captured: Schema.Int, held: Schema.Int, orphans: Schema.Int })
 ])
@@ -32,27 +36,9 @@ const Moved = Schema.Struct({
 })
 
 /** Loads the catalog, and makes organisations with money and a key each. */
-const openAccounts = Effect.fnUntraced(function* ({ admin }: GatewayNode, count: number) {
-  const simulator = yield* Simulator
-  yield* Effect.flatMap(
-    admin("/catalog", { method: "PUT", json: testCatalog(simulator.url) }),
-    (answer) => good(Schema.Unknown, answer)
-  )
-  return yield* Effect.forEach(
-    Array.from({ length: count }).keys(),
-    Effect.fnUntraced(function* (index) {
-      const { id } = yield* good(Id, yield* admin("/organizations", { json: { name: `${index}` } }))
-      const path = `/organizations/${id}`
-      yield* admin(`${path}/deposits`, { json: { amount: "10000", reference: "first" } })
-      const member = yield* good(Id, yield* admin(`${path}/members`, { json: { name: "m" } }))
-      const { key } = yield* good(
-        Key,
-        yield* admin(`/members/${member.id}/keys`, { json: { name: "k" } })
-      )
-      return { id, key }
-    }),
-    { concurrency: 4 }
-  )
+const openAccounts = Effect.fnUntraced(function* (gateway: GatewayNode, count: number) {
+  yield* loadCatalog(gateway, testCatalog((yield* Simulator).url))
+  return yield* Effect.replicateEffect(makeAccount(gateway, "10000"), count, { concurrency: 4 })
 })
 
 /** Every order that a client saw done is charged once, and all other jobs of vendors are orphans. */
@@ -116,7 +102,7 @@ it.live.skipIf(citusProgram === null)(
       const { url, addresses } = yield* startCitusCluster(citusProgram ?? "")
       const gateway = yield* startGateway({ ...env, DATABASE_URL: url }, shippedEntry)
       const accounts = yield* openAccounts(gateway, 3)
-      const [{ id, key } = { id: "", key: "" }] = accounts
+      const [{ organizationId: id, key } = { organizationId: "", key: "" }] = accounts
       const clients = yield* startClients(gateway, [key])
       yield* clients.more(6)
       const tenant = (...args: ReadonlyArray<string>) =>

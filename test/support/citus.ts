@@ -1,7 +1,7 @@
 /** Databases on a Citus cluster, whose coordinator `CITUS_URL` names. */
 import { randomUUID } from "node:crypto"
 import { PgClient } from "@effect/sql-pg"
-import { Effect, Redacted, Schema } from "effect"
+import { Array as Arr, Effect, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { distributeSchema } from "../../src/postgres/citus/distributeSchema.ts"
 import { layerPostgres } from "../../src/postgres/client/databaseClient.ts"
@@ -17,7 +17,7 @@ type Node = typeof Node.Type
 /** Few shards, since each of them costs a test time. */
 const SHARDS = 4
 
-const urlOf = (url: string, { host, port }: Node, database?: string) => {
+export const urlOf = (url: string, { host, port }: Node, database?: string) => {
   const address = new URL(url)
   address.hostname = host
   address.port = String(port)
@@ -33,7 +33,7 @@ const run = (url: string, ...statements: ReadonlyArray<string>) =>
   )
 
 /** The nodes of the cluster, the coordinator first. */
-const nodesOf = (url: string) =>
+export const nodesOf = (url: string) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) =>
     rowsOf(Node)(sql`SELECT nodename AS host, nodeport AS port FROM pg_dist_node ORDER BY groupid`)
   ).pipe(
@@ -57,25 +57,33 @@ const dropDatabase = (url: string, name: string) =>
 
 const newName = (prefix: string) => `${prefix}_${randomUUID().replaceAll("-", "")}`
 
-/** The name of a database with the latest schema, distributed, and nothing in it. */
-const createTemplate = Effect.fnUntraced(function* (url: string, name: string) {
-  const nodes = yield* nodesOf(url)
-  yield* onNodes(url, `CREATE DATABASE ${name}`)
-  yield* Effect.forEach(nodes, (node) => run(urlOf(url, node, name), "CREATE EXTENSION citus"))
-  const [coordinator, ...workers] = nodes
-  if (coordinator === undefined) return yield* Effect.die(new Error("the cluster has no nodes"))
+/**
+ * Makes a database on these nodes, of which the first becomes its coordinator, with the latest
+ * schema, distributed, and nothing in it. Returns its URL.
+ */
+export const createCitusDatabase = Effect.fnUntraced(function* (
+  url: string,
+  [coordinator, ...workers]: Arr.NonEmptyReadonlyArray<Node>,
+  name: string,
+  shards: number
+) {
+  for (const node of [coordinator, ...workers]) {
+    yield* run(urlOf(url, node), `CREATE DATABASE ${name}`)
+    yield* run(urlOf(url, node, name), "CREATE EXTENSION citus")
+  }
   const database = urlOf(url, coordinator, name)
   yield* run(
     database,
     `SELECT citus_set_coordinator_host('${coordinator.host}', ${coordinator.port})`,
     ...workers.map(({ host, port }) => `SELECT citus_add_node('${host}', ${port})`),
-    `ALTER DATABASE ${name} SET citus.shard_count = ${SHARDS}`
+    `ALTER DATABASE ${name} SET citus.shard_count = ${shards}`
   )
   yield* Effect.andThen(applySchema, distributeSchema).pipe(
     Effect.provide(layerPostgres({ url: Redacted.make(database), maxConnections: 1 }), {
       local: true
     })
   )
+  return database
 })
 
 /** A database of the run, for the databases of tests to be copied from. */
@@ -83,7 +91,9 @@ export const prepareCitusTemplate = async (
   url: string
 ): Promise<{ readonly template: string; readonly remove: () => Promise<void> }> => {
   const template = newName("template")
-  await Effect.runPromise(createTemplate(url, template))
+  const nodes = await Effect.runPromise(nodesOf(url))
+  if (!Arr.isReadonlyArrayNonEmpty(nodes)) throw new Error("the cluster has no nodes")
+  await Effect.runPromise(createCitusDatabase(url, nodes, template, SHARDS))
   // A daemon of each node connects to every database, which then cannot be copied.
   await Effect.runPromise(
     Effect.andThen(

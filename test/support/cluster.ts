@@ -70,31 +70,41 @@ const Id = Schema.Struct({ id: Schema.String })
 const Key = Schema.Struct({ key: Schema.String })
 const Organization = Schema.Struct({ balance: Schema.String, held: Schema.String })
 
-/** Loads the catalog, and opens an account with `amount` and a key. */
-export const openAccount = Effect.fnUntraced(function* (
-  { admin }: GatewayNode,
-  catalog: typeof CatalogWrite.Encoded,
-  amount: string
-) {
+export const loadCatalog = ({ admin }: GatewayNode, catalog: typeof CatalogWrite.Encoded) =>
+  Effect.flatMap(admin("/catalog", { method: "PUT", json: catalog }), (answer) =>
+    good(Schema.Unknown, answer)
+  )
+
+/** Makes an organisation that holds `amount`, with a member and a key. */
+export const makeAccount = Effect.fnUntraced(function* ({ admin }: GatewayNode, amount: string) {
   const post = <S extends Schema.Top & { readonly DecodingServices: never }>(
     schema: S,
     path: string,
     json: unknown
   ) => Effect.flatMap(admin(path, { json }), (answer) => good(schema, answer))
-  yield* Effect.flatMap(admin("/catalog", { method: "PUT", json: catalog }), (answer) =>
-    good(Schema.Unknown, answer)
-  )
   const organization = yield* post(Id, "/organizations", { name: "Test" })
   const path = `/organizations/${organization.id}`
   yield* post(Schema.Unknown, `${path}/deposits`, { amount, reference: "first" })
   const member = yield* post(Id, `${path}/members`, { name: "m" })
   const { key } = yield* post(Key, `/members/${member.id}/keys`, { name: "k" })
+  return { key, organizationId: organization.id }
+})
+
+/** Loads the catalog, and opens an account with `amount` and a key. */
+export const openAccount = Effect.fnUntraced(function* (
+  gateway: GatewayNode,
+  catalog: typeof CatalogWrite.Encoded,
+  amount: string
+) {
+  yield* loadCatalog(gateway, catalog)
+  const account = yield* makeAccount(gateway, amount)
   return {
-    key,
-    organizationId: organization.id,
+    ...account,
     /** As the given gateway tells it. */
     funds: (node: GatewayNode) =>
-      Effect.flatMap(node.admin(path), (answer) => good(Organization, answer))
+      Effect.flatMap(node.admin(`/organizations/${account.organizationId}`), (answer) =>
+        good(Organization, answer)
+      )
   }
 })
 
