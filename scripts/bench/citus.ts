@@ -4,7 +4,7 @@
  * that depends on the machine's cores. What the gateway does without orders, measured for as long, is
  * subtracted.
  *
- *   npm run bench:citus -- --cluster PROGRAM --orders 400
+ *   npm run bench:citus -- --cluster PROGRAM --orders 100
  *
  * The program makes a cluster: test/support/citusCluster.ts.
  */
@@ -27,14 +27,14 @@ import { shippedEntry } from "../../test/support/gatewayProcesses.ts"
 import { call } from "../../test/support/http.ts"
 
 const { values } = parseArgs({
-  options: { cluster: { type: "string" }, orders: { type: "string", default: "400" } }
+  options: { cluster: { type: "string" }, orders: { type: "string", default: "100" } }
 })
 const orders = Number(values.orders)
 
 const WORKERS = [1, 2, 4] as const
 const ORGANIZATIONS = [20, 200] as const
 const SHARDS = 32
-const CLIENTS = 8
+const CLIENTS = 32
 /** Longer than a session waits before it tells its counts. */
 const FLUSH_MILLIS = 2000
 
@@ -62,7 +62,12 @@ const measure = Effect.fnUntraced(function* (url: string, nodes: Nodes, organiza
   const database = yield* createCitusDatabase(url, nodes, name, SHARDS)
   const coordinator = yield* connect(database)
   yield* coordinator.unsafe(`ALTER DATABASE ${name} SET citus.enable_stat_counters = on`)
-  const connections = yield* Effect.forEach(nodes, (node) => connect(urlOf(url, node, name)))
+  const connections = yield* Effect.forEach(nodes, (node) =>
+    // Else the statistics of shards are hidden.
+    Effect.tap(connect(urlOf(url, node, name)), (sql) =>
+      sql.unsafe("SET citus.override_table_visibility = off")
+    )
+  )
   const counts = Effect.gen(function* () {
     yield* Effect.sleep(FLUSH_MILLIS)
     const statements = yield* rowOf(Statements)(coordinator`

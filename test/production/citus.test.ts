@@ -16,14 +16,19 @@ import {
 } from "../support/cluster.ts"
 import { documentOf, runCommand } from "../support/commandLine.ts"
 import { testCatalog } from "../support/gateway.ts"
-import { quickPace, shippedEntry } from "../support/gatewayProcesses.ts"
+import { shippedEntry } from "../support/gatewayProcesses.ts"
 import { startClients } from "../support/insistentClients.ts"
 
 /** `CITUS_ORDERS=5000 CITUS_ORGANIZATIONS=200` is the long form. */
 const ORDERS = Number(process.env.CITUS_ORDERS ?? 90)
 const ORGANIZATIONS = Number(process.env.CITUS_ORGANIZATIONS ?? 12)
 
-const env = { ...quickPace, DATABASE_POOL: "8" }
+/** A gateway that asks its nodes all the time leaves them no time for orders. */
+const env = {
+  GATEWAY_ASK_INTERVAL_SECONDS: "0.3",
+  GATEWAY_POLLER_SECONDS: "0.3",
+  DATABASE_POOL: "8"
+}
 
 const Counts = Schema.Tuple([
   Schema.Struct({ captured: Schema.Int, held: Schema.Int, orphans: Schema.Int })

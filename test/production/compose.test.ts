@@ -38,6 +38,8 @@ const restOf = (name: string): string =>
 
 const ours = Object.entries(services).filter(([, { build }]) => build !== undefined)
 const monitoring = ["prometheus", "alertmanager", "grafana"]
+const ofProfile = (profile: string) =>
+  Object.entries(services).filter(([, { profiles = [] }]) => profiles.includes(profile))
 const serviceOf = (name: string) => services[name] ?? assert.fail(`no service ${name}`)
 
 describe("the image", () => {
@@ -147,13 +149,12 @@ describe("the composition", () => {
   })
 
   it("starts what monitors the gateways only under its profile, with files that exist", () => {
-    const optional = Object.entries(services).filter(([, { profiles = [] }]) => profiles.length > 0)
+    const optional = ofProfile("monitoring")
     assert.sameMembers(
       optional.map(([name]) => name),
       monitoring
     )
-    for (const [name, { profiles, volumes = [] }] of optional) {
-      assert.deepStrictEqual(profiles, ["monitoring"], name)
+    for (const [, { volumes = [] }] of optional) {
       for (const volume of volumes.filter((volume) => volume.startsWith("."))) {
         assert.isTrue(existsSync(join(root, volume.split(":")[0] ?? "")), volume)
       }
@@ -184,6 +185,28 @@ describe("the composition", () => {
       ([, name]) => name
     )
     assert.sameMembers(receivers, [...severities])
+  })
+
+  it("makes a cluster of a coordinator and two workers under its profile, and a gateway on it", () => {
+    const names = ofProfile("citus").map(([name]) => name)
+    const nodes = names.filter((name) => /coordinator|worker/.test(name))
+    assert.lengthOf(nodes, 3)
+    const added = serviceOf("citus-nodes").command?.join(" ") ?? ""
+    assert.sameMembers(
+      Array.from(added.matchAll(/\('([\w-]+)', 5432\)/g), ([, name]) => name),
+      nodes
+    )
+    for (const name of ["citus-migrate", "citus-gateway"]) {
+      const { hostname, password } = new URL(serviceOf(name).environment?.DATABASE_URL ?? "")
+      assert.deepStrictEqual([hostname, password], ["citus-coordinator", secrets.POSTGRES_PASSWORD])
+    }
+    assert.include(serviceOf("citus-migrate").command, "--citus")
+    for (const [name, { profiles = [] }] of Object.entries(services)) {
+      assert.isTrue(
+        profiles.every((profile) => ["monitoring", "citus"].includes(profile)),
+        name
+      )
+    }
   })
 
   it("says of a gateway that it is healthy when it is ready for orders", () => {
