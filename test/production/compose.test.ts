@@ -200,7 +200,7 @@ describe("the composition", () => {
       const { hostname, password } = new URL(serviceOf(name).environment?.DATABASE_URL ?? "")
       assert.deepStrictEqual([hostname, password], ["citus-coordinator", secrets.POSTGRES_PASSWORD])
     }
-    assert.include(serviceOf("citus-migrate").command, "--citus")
+    assert.include(serviceOf("citus-migrate").command?.join(" "), "migrate --citus")
     for (const [name, { profiles = [] }] of Object.entries(services)) {
       assert.isTrue(
         profiles.every((profile) => ["monitoring", "citus"].includes(profile)),
