@@ -29,7 +29,7 @@ export interface ClusterNode {
   readonly start: Effect.Effect<void>
 }
 
-export interface CitusCluster {
+interface CitusCluster {
   /** The URL of a database with the latest schema, distributed. */
   readonly url: string
   readonly port: number
