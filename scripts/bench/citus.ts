@@ -1,7 +1,7 @@
 /**
  * Measures what an order takes of a Citus cluster as workers and organisations grow: the statements
- * that the coordinator sends to one node and to several, and the rows that all nodes read. None of
- * that depends on the machine's cores. What the gateway does without orders, measured for as long, is
+ * that the coordinator sends to one node and to several, and the rows that all nodes read, none of which
+ * depends on the machine's cores, and the CPU time of all nodes. What the gateway does without orders, measured for as long, is
  * subtracted.
  *
  *   npm run bench:citus -- --cluster PROGRAM --orders 100
@@ -25,6 +25,7 @@ import {
 import { testCatalog } from "../../test/support/gateway.ts"
 import { shippedEntry } from "../../test/support/gatewayProcesses.ts"
 import { call } from "../../test/support/http.ts"
+import { postgresSeconds } from "./measure/usage.ts"
 
 const { values } = parseArgs({
   options: { cluster: { type: "string" }, orders: { type: "string", default: "100" } }
@@ -45,19 +46,22 @@ const Rows = Schema.Struct({ rows: Schema.Int })
 const Spread = Schema.Struct({ nodes: Schema.Int })
 const Task = Schema.Struct({ id: Schema.String, task_status: Schema.String })
 
-interface Counts {
-  readonly single: number
-  readonly multi: number
-  readonly rows: number
-}
+/** The statements to one node, those to several, the rows read, and the milliseconds of CPU time. */
+type Counts = readonly [single: number, multi: number, rows: number, millis: number]
 
-const less = (one: Counts, other: Counts): Counts => ({
-  single: one.single - other.single,
-  multi: one.multi - other.multi,
-  rows: one.rows - other.rows
-})
+const less = (one: Counts, other: Counts): Counts => [
+  one[0] - other[0],
+  one[1] - other[1],
+  one[2] - other[2],
+  one[3] - other[3]
+]
 
-const measure = Effect.fnUntraced(function* (url: string, nodes: Nodes, organizations: number) {
+const measure = Effect.fnUntraced(function* (
+  url: string,
+  nodes: Nodes,
+  processes: ReadonlyArray<number>,
+  organizations: number
+) {
   const name = `bench_${nodes.length}_${organizations}`
   const database = yield* createCitusDatabase(url, nodes, name, SHARDS)
   const coordinator = yield* connect(database)
@@ -78,7 +82,10 @@ const measure = Effect.fnUntraced(function* (url: string, nodes: Nodes, organiza
         SELECT (sum(seq_tup_read) + sum(coalesce(idx_tup_fetch, 0)))::int AS rows
           FROM pg_stat_user_tables`)
     )
-    return { ...statements, rows: read.reduce((sum, { rows }) => sum + rows, 0) }
+    const seconds = yield* Effect.promise(() => Promise.all(processes.map(postgresSeconds)))
+    const sum = (numbers: ReadonlyArray<number>) => numbers.reduce((total, one) => total + one, 0)
+    const rows = sum(read.map((row) => row.rows))
+    return [statements.single, statements.multi, rows, 1000 * sum(seconds)] as const
   })
   const gateway = yield* startGateway({ DATABASE_URL: database }, shippedEntry)
   yield* loadCatalog(gateway, testCatalog((yield* Simulator).url))
@@ -114,8 +121,8 @@ const measure = Effect.fnUntraced(function* (url: string, nodes: Nodes, organiza
     const millis = (yield* Clock.currentTimeMillis) - startMillis
     const after = yield* counts
     yield* Effect.sleep(millis)
-    const { single, multi, rows } = less(less(after, before), less(yield* counts, after))
-    return [single, multi, rows].map((count) => (count / orders).toFixed(1))
+    const more = less(less(after, before), less(yield* counts, after))
+    return more.map((count) => (count / orders).toFixed(1))
   })
   const images = yield* perOrder(image)
   const videos = yield* perOrder(video)
@@ -132,18 +139,23 @@ const program = Effect.gen(function* () {
   if (values.cluster === undefined) {
     return yield* Console.error("--cluster names the program that makes a cluster")
   }
-  const one = yield* startCitusCluster(values.cluster)
-  const other = yield* startCitusCluster(values.cluster)
+  const [one, other] = [
+    yield* startCitusCluster(values.cluster),
+    yield* startCitusCluster(values.cluster)
+  ]
+  const processes = [one, other].flatMap(({ coordinator, workers }) =>
+    [coordinator, ...workers].map(({ pid }) => pid())
+  )
   const [coordinator, ...workers] = [...(yield* nodesOf(one.url)), ...(yield* nodesOf(other.url))]
   if (coordinator === undefined) return yield* Console.error("the cluster has no nodes")
   yield* Console.log(
-    `| workers | organisations | nodes with pools | an image: statements to one node | to several | rows read | a video: statements to one node | to several | rows read |
-|---|---|---|---|---|---|---|---|---|`
+    `| workers | organisations | nodes with pools | an image: statements to one node | to several | rows read | CPU ms | a video: statements to one node | to several | rows read | CPU ms |
+|---|---|---|---|---|---|---|---|---|---|---|`
   )
   for (const count of WORKERS) {
     for (const organizations of ORGANIZATIONS) {
       const nodes: Nodes = [coordinator, ...workers.slice(0, count)]
-      yield* Effect.scoped(measure(one.url, nodes, organizations))
+      yield* Effect.scoped(measure(one.url, nodes, processes, organizations))
     }
   }
 }).pipe(Effect.provide(layerSimulator({ port: 0 })), Effect.scoped)

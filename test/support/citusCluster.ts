@@ -23,6 +23,8 @@ export const citusProgram = process.env.CITUS_CLUSTER ?? null
 const execute = promisify(execFile)
 
 export interface ClusterNode {
+  /** The id of the main process of the node. */
+  readonly pid: () => number
   /** Sends SIGKILL to the main process of the node. */
   readonly kill: Effect.Effect<void>
   /** Starts the node again; returns when it answers. */
@@ -57,6 +59,7 @@ const nodeIn = (data: string): ClusterNode => {
     if (code !== 0) throw new Error(`the node in ${data} did not start`)
   }
   return {
+    pid: pidOf,
     kill: Effect.sync(() => process.kill(pidOf(), "SIGKILL")),
     start: Effect.tryPromise(start).pipe(Effect.retry(startAgain), Effect.orDie)
   }

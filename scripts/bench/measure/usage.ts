@@ -34,7 +34,7 @@ const processorSeconds = async (pid: number): Promise<number> =>
 /**
  * The CPU time of the server's main process and of all its children, including the terminated ones.
  */
-const postgresSeconds = async (pid: number): Promise<number> => {
+export const postgresSeconds = async (pid: number): Promise<number> => {
   const main = await processorTicks(pid)
   const children = (await read(`/proc/${pid}/task/${pid}/children`)).split(" ").filter(Boolean)
   const open = await Promise.all(children.map((child) => processorTicks(Number(child))))

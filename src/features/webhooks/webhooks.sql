@@ -212,11 +212,7 @@ RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
   SELECT p_key_name = '' AND p_until IS NOT NULL AND (p_organization = '' OR p_is_alone)
 $$;
 
--- On a cluster, the cooldowns are on the coordinator and the messages on another node, and a trigger
--- that a statement of a third node fires writes to another node only with this setting.
-CREATE FUNCTION notify_of_rest() RETURNS trigger LANGUAGE plpgsql
-SET citus.allow_nested_distributed_execution = on
-AS $$
+CREATE FUNCTION notify_of_rest() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
   was CONSTANT boolean := coalesce(TG_OP = 'UPDATE' AND
     is_notified(old.key_name, old.until, old.organization_id, old.is_alone), false);

@@ -88,4 +88,7 @@ BEGIN
   LOOP
     EXECUTE format('ALTER FUNCTION %s RESET plan_cache_mode', function);
   END LOOP;
+  -- The cooldowns are on the coordinator and the messages on another node. A trigger that a statement
+  -- of a third node fires writes to another node only with this setting.
+  ALTER FUNCTION notify_of_rest() SET citus.allow_nested_distributed_execution = on;
 END $distribute$;
