@@ -28,7 +28,7 @@ const ENTRIES = [
 ]
 const MEDIA = "src/simulator/media/sunset.mp4"
 /** SQL files with tables and functions. The schema reads them from their features' folders. */
-const SCHEMA = "src/{postgres/schema,features/*}/*.sql"
+const SCHEMA = "src/{postgres/schema,postgres/citus,features/*}/*.sql"
 
 const node = (...args: ReadonlyArray<string>) =>
   execFileSync(process.execPath, args, { cwd: root, stdio: "inherit" })

@@ -1,11 +1,12 @@
 /**
- * A Citus cluster under load: a worker and the coordinator are killed, and organisations move between
- * nodes. Nothing is lost, and nothing is charged twice.
+ * A Citus cluster under load: a worker and the coordinator are killed, organisations move between
+ * nodes, and a database of one node becomes a cluster. Nothing is lost, and nothing is charged twice.
  */
 import { assert, it } from "@effect/vitest"
-import { Effect, Schema } from "effect"
+import { Array as Arr, Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { layerSimulator, Simulator } from "../../src/simulator/Simulator.ts"
+import { joinNodes, nodesOf, run, urlOf } from "../support/citus.ts"
 import { citusProgram, startCitusCluster } from "../support/citusCluster.ts"
 import {
   connect,
@@ -135,6 +136,40 @@ it.live.skipIf(citusProgram === null)(
       })
       assert.strictEqual(unknown.code, 1)
       assert.include(unknown.stderr, "No node with shards is called nowhere:1")
+    }).pipe(Effect.provide(layerSimulator({ port: 0 })), Effect.scoped),
+  180_000
+)
+
+it.live.skipIf(citusProgram === null)(
+  "a database in use on one node is distributed with its rows, once no gateway runs",
+  () =>
+    Effect.gen(function* () {
+      const cluster = yield* startCitusCluster(citusProgram ?? "")
+      const nodes = yield* nodesOf(cluster.url)
+      if (!Arr.isReadonlyArrayNonEmpty(nodes)) return assert.fail("the cluster has no nodes")
+      yield* Effect.forEach(nodes, (node) => run(urlOf(cluster.url, node), "CREATE DATABASE used"))
+      const url = urlOf(cluster.url, nodes[0], "used")
+      const migrateCitus = runCommand(["migrate", "--citus"], { DATABASE_URL: url })
+      const orderSome = Effect.fnUntraced(function* (keys: ReadonlyArray<string>, prefix: string) {
+        const gateway = yield* startGateway({ ...env, DATABASE_URL: url }, shippedEntry)
+        const accounts =
+          keys.length > 0 ? keys : (yield* openAccounts(gateway, 3)).map(({ key }) => key)
+        const clients = yield* startClients(gateway, accounts, prefix)
+        yield* clients.more(6)
+        yield* clients.stop
+        return { gateway, keys: accounts, done: clients.done.size }
+      })
+
+      const before = yield* orderSome([], "before")
+      assert.include((yield* migrateCitus).stderr, "has no extension citus")
+      yield* joinNodes(cluster.url, nodes, "used")
+      assert.include((yield* migrateCitus).stderr, "Stop the gateways first")
+      yield* before.gateway.process.kill("SIGTERM")
+      yield* before.gateway.process.end
+      const migrated = yield* migrateCitus
+      assert.strictEqual(migrated.code, 0, migrated.stderr)
+      const after = yield* orderSome(before.keys, "after")
+      yield* checkBooks(after.gateway, yield* connect(url), before.done + after.done)
     }).pipe(Effect.provide(layerSimulator({ port: 0 })), Effect.scoped),
   180_000
 )

@@ -25,7 +25,7 @@ export const urlOf = (url: string, { host, port }: Node, database?: string) => {
   return address.href
 }
 
-const run = (url: string, ...statements: ReadonlyArray<string>) =>
+export const run = (url: string, ...statements: ReadonlyArray<string>) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) =>
     Effect.forEach(statements, (statement) => sql.unsafe(statement), { discard: true })
   ).pipe(
@@ -58,6 +58,27 @@ const dropDatabase = (url: string, name: string) =>
 const newName = (prefix: string) => `${prefix}_${randomUUID().replaceAll("-", "")}`
 
 /**
+ * Makes a cluster of the databases with this name on the nodes, of which the first becomes the
+ * coordinator. Returns its URL.
+ */
+export const joinNodes = Effect.fnUntraced(function* (
+  url: string,
+  [coordinator, ...workers]: Arr.NonEmptyReadonlyArray<Node>,
+  name: string
+) {
+  const database = urlOf(url, coordinator, name)
+  for (const node of [coordinator, ...workers]) {
+    yield* run(urlOf(url, node, name), "CREATE EXTENSION citus")
+  }
+  yield* run(
+    database,
+    `SELECT citus_set_coordinator_host('${coordinator.host}', ${coordinator.port})`,
+    ...workers.map(({ host, port }) => `SELECT citus_add_node('${host}', ${port})`)
+  )
+  return database
+})
+
+/**
  * Makes a database on these nodes, of which the first becomes its coordinator, with the latest
  * schema, distributed, and nothing in it. Returns its URL.
  */
@@ -69,19 +90,14 @@ export const createCitusDatabase = Effect.fnUntraced(function* (
 ) {
   for (const node of [coordinator, ...workers]) {
     yield* run(urlOf(url, node), `CREATE DATABASE ${name}`)
-    yield* run(urlOf(url, node, name), "CREATE EXTENSION citus")
   }
-  const database = urlOf(url, coordinator, name)
-  yield* run(
-    database,
-    `SELECT citus_set_coordinator_host('${coordinator.host}', ${coordinator.port})`,
-    ...workers.map(({ host, port }) => `SELECT citus_add_node('${host}', ${port})`),
-    `ALTER DATABASE ${name} SET citus.shard_count = ${shards}`
-  )
+  const database = yield* joinNodes(url, [coordinator, ...workers], name)
+  yield* run(database, `ALTER DATABASE ${name} SET citus.shard_count = ${shards}`)
   yield* Effect.andThen(applySchema, distributeSchema).pipe(
     Effect.provide(layerPostgres({ url: Redacted.make(database), maxConnections: 1 }), {
       local: true
-    })
+    }),
+    Effect.orDie
   )
   return database
 })

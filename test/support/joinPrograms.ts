@@ -21,7 +21,7 @@ const media = "src/simulator/media/sunset.mp4"
 const migrations = "src/postgres/schema"
 /** Looked for in the folder above that of the file that reads it. */
 const manifest = "package.json"
-const scripts = "src/{postgres/schema,features/*}/*.sql"
+const scripts = "src/{postgres/schema,postgres/citus,features/*}/*.sql"
 
 /**
  * Joins the modules of each program into the directory, and answers the files to start by the paths

@@ -35,9 +35,12 @@ const migrate = Command.make(
       applied: migrations.map(([id, name]) => ({ id, name }))
     }
     yield* printResult(document, () =>
-      migrations.length === 0
-        ? `The database has every migration up to ${latest}: nothing was to do.`
-        : migrations.map(([id, name]) => `Applied migration ${id} (${name}).`).join("\n")
+      [
+        ...(migrations.length === 0
+          ? [`The database has every migration up to ${latest}: nothing was to do.`]
+          : migrations.map(([id, name]) => `Applied migration ${id} (${name}).`)),
+        ...(citus ? ["Its tables are distributed."] : [])
+      ].join("\n")
     )
   })
 ).pipe(

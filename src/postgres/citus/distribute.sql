@@ -65,21 +65,23 @@ BEGIN
     CONTINUE WHEN EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = name::regclass);
     PERFORM citus_add_local_table_to_metadata(name, cascade_via_foreign_keys => true);
   END LOOP;
-  FOR function IN
-    SELECT oid::regprocedure FROM pg_proc
-     WHERE pronamespace = 'public'::regnamespace AND proname = ANY (organization_functions)
-  LOOP
-    PERFORM create_distributed_function(function, 'p_organization', colocate_with => 'pools');
-  END LOOP;
-  -- Every node has the functions that these call. None of them takes the row of a table.
+  -- Every node has the functions that those of organisations call. None of them takes the row of a
+  -- table. In the order of their creation, since each brings the types that the next ones use.
   FOR function IN
     SELECT oid::regprocedure FROM pg_proc
      WHERE pronamespace = 'public'::regnamespace AND proname <> ALL (organization_functions)
        AND prorettype <> 'trigger'::regtype
        AND NOT EXISTS (SELECT FROM pg_type t WHERE t.oid = ANY (proargtypes) AND t.typrelid <> 0)
        AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = pg_proc.oid AND d.deptype = 'e')
+     ORDER BY oid
   LOOP
     PERFORM create_distributed_function(function);
+  END LOOP;
+  FOR function IN
+    SELECT oid::regprocedure FROM pg_proc
+     WHERE pronamespace = 'public'::regnamespace AND proname = ANY (organization_functions)
+  LOOP
+    PERFORM create_distributed_function(function, 'p_organization', colocate_with => 'pools');
   END LOOP;
   -- A generic plan names no shard.
   FOR function IN
