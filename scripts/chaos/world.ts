@@ -86,6 +86,7 @@ export const makeWorld = Effect.fnUntraced(function* (
     bookPath,
     gateways,
     adminToken,
-    secrets: [adminToken, masterKey, throughWire.password]
+    // The cluster's user has no password.
+    secrets: [adminToken, masterKey, throughWire.password].filter((secret) => secret !== "")
   }
 })
