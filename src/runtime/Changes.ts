@@ -46,14 +46,14 @@ export class Changes extends Context.Service<
       change: Effect.Effect<A, E, R>
     ): Effect.Effect<A, E | SqlError.SqlError, R>
     mark(topic: Topic, clock: Clock.Clock): Mark
-    /** Whether notifications of other gateways are known to arrive. */
+    /** Whether changes by other gateways are known to arrive. */
     readonly isListening: Effect.Effect<boolean>
   }
 >()("gateway/runtime/Changes") {}
 
 /**
  * Makes the marks, in the same way for all implementations. `isListeningAt` tells whether
- * notifications of other gateways were known to arrive at a time of the monotonic clock. While they
+ * changes by other gateways were known to arrive at a time of the monotonic clock. While they
  * arrive, a value stays fresh until its topic changes, but at most for `cacheSeconds`; otherwise it
  * stays fresh for `unheardCacheSeconds`.
  */

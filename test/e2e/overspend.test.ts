@@ -16,17 +16,22 @@ const Refused = Schema.Struct({ error: Schema.Struct({ budget: Schema.String }) 
 const AFFORDABLE = 100
 const ORDERS = 500
 
+/** Starts two gateways on one database; on a cluster the second is at a worker. */
+const startBoth = Effect.fnUntraced(function* (kind: (typeof sharedKinds)[number]) {
+  const [one, other] = yield* temporaryAddresses(kind)
+  return yield* Effect.all(
+    [startGateway({ DATABASE_URL: one }), startGateway({ DATABASE_URL: other })],
+    { concurrency: "unbounded" }
+  )
+})
+
 for (const kind of sharedKinds) {
   it.live(
     `${ORDERS} orders at once through two gateways, of which ${AFFORDABLE} can be paid: no vendor is asked for more (${kind})`,
     () =>
       Effect.gen(function* () {
         const simulator = yield* Simulator
-        const [one, other] = yield* temporaryAddresses(kind)
-        const gateways = yield* Effect.all(
-          [startGateway({ DATABASE_URL: one }), startGateway({ DATABASE_URL: other })],
-          { concurrency: "unbounded" }
-        )
+        const gateways = yield* startBoth(kind)
         for (let round = 0; round < ROUNDS; round++) {
           const before = (yield* simulator.book).length
           // 5 seconds of clip-1 are 3.
@@ -72,11 +77,7 @@ for (const kind of sharedKinds) {
     () =>
       Effect.gen(function* () {
         const simulator = yield* Simulator
-        const [one, other] = yield* temporaryAddresses(kind)
-        const gateways = yield* Effect.all(
-          [startGateway({ DATABASE_URL: one }), startGateway({ DATABASE_URL: other })],
-          { concurrency: "unbounded" }
-        )
+        const gateways = yield* startBoth(kind)
         const account = yield* openAccount(gateways[0], clusterCatalog(simulator.url), "100000")
         const path = `/organizations/${account.organizationId}/budgets`
         const keys = yield* good(

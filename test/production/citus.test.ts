@@ -1,6 +1,6 @@
 /**
  * A Citus cluster under load: a worker and the coordinator are killed, organisations move between
- * nodes, and a database of one node becomes a cluster. Nothing is lost, and nothing is charged twice.
+ * nodes, and the rows of one node are distributed. No order is lost or charged twice.
  */
 import { assert, it } from "@effect/vitest"
 import { Array as Arr, Effect, Schema } from "effect"
