@@ -400,7 +400,7 @@ for (const kind of databasesInTurn(import.meta.filename)) {
         const accepted = yield* order(who, json, "generations", { prefer: "respond-async" })
         assert.strictEqual(accepted.status, 202, accepted.text)
         const { id } = accepted.body as { id: string }
-        yield* gateway.call(`/v1/images/generations/${id}?wait=10`, { key: who.key })
+        yield* gateway.call(`/v1/images/${id}?wait=30`, { key: who.key })
         assert.deepInclude(yield* latest(who), { charge: chargeOf(12, 0, 900) })
         yield* gateway.verify
       })
