@@ -72,6 +72,17 @@ const vector: Sort = {
   prices: { kind: "tokens", per_million_input: "0.5" }
 }
 
+const rank: Sort = {
+  modality: "rerank",
+  forms: ["text"],
+  prices: { kind: "tokens", per_million_input: "0.8" }
+}
+const voice: Sort = {
+  modality: "tts",
+  forms: ["text"],
+  prices: { kind: "characters", per_million_characters: "100" }
+}
+
 /** The main models, in the order in which new users should see them. */
 const usual: ReadonlyArray<DemoModel> = [
   { ...film, id: "film-1", protocol: "vp_a", upstream: "doubao-seedance-2-0-260128" },
@@ -118,7 +129,9 @@ const usual: ReadonlyArray<DemoModel> = [
   },
   { ...talk, id: "talk-1", protocol: "openai", upstream: "sim-talk-1" },
   { ...look, id: "look-1", protocol: "openai", upstream: "sim-look-1" },
-  { ...vector, id: "vector-1", protocol: "openai", upstream: "sim-vector-1" }
+  { ...vector, id: "vector-1", protocol: "openai", upstream: "sim-vector-1" },
+  { ...rank, id: "rank-1", protocol: "jina", upstream: "sim-rank-1" },
+  { ...voice, id: "voice-1", protocol: "openai", upstream: "sim-voice-1" }
 ]
 
 /**
@@ -187,14 +200,13 @@ const models = [...usual, ...otherFamilies]
  * model is not available yet.
  */
 const reserved = [
-  { id: "rank-1", modality: "rerank" },
   { id: "speak-1", modality: "tts" },
   { id: "listen-1", modality: "asr" },
   { id: "omni-1", modality: "omni" }
 ] as const
 
 /** The protocols whose base address ends with the version of the API. */
-const versioned: ReadonlySet<string> = new Set(["ip_a", "openai"])
+const versioned: ReadonlySet<string> = new Set(["ip_a", "openai", "jina"])
 
 const calledBy = (model: DemoModel) => model.relay ?? model.protocol
 

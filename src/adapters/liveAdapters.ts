@@ -1,18 +1,26 @@
 /** The built-in adapters by protocol. */
 import { Effect, Layer } from "effect"
-import type { TextProtocol } from "../domain/catalog/ProtocolTables.ts"
+import type {
+  AudioProtocol,
+  RerankProtocol,
+  TextProtocol
+} from "../domain/catalog/ProtocolTables.ts"
 import type { ImageProtocol } from "../domain/image/ImageProtocol.ts"
 import type { VideoProtocol } from "../domain/video/VideoProtocol.ts"
 import {
+  type AudioAdapter,
   type ImageAdapter,
   ProtocolAdapter,
+  type RerankAdapter,
   type TextAdapter,
   type VideoAdapter
 } from "../services/ProtocolAdapter.ts"
 import { makeIpA } from "./ip_a.ts"
 import { makeIpB } from "./ip_b.ts"
 import { makeIpC } from "./ip_c.ts"
+import { makeJina } from "./jina.ts"
 import { makeOpenAi } from "./openai.ts"
+import { makeOpenAiAudio } from "./openaiAudio.ts"
 import { makeVpA } from "./vp_a.ts"
 import { makeVpB } from "./vp_b.ts"
 import { makeVpC } from "./vp_c/vp_c.ts"
@@ -38,10 +46,14 @@ export const layerAdapters = Layer.effect(
       ip_c: yield* makeIpC
     } satisfies Record<ImageProtocol, ImageAdapter>
     const text = { openai: yield* makeOpenAi } satisfies Record<TextProtocol, TextAdapter>
+    const rerank = { jina: yield* makeJina } satisfies Record<RerankProtocol, RerankAdapter>
+    const audio = { openai: yield* makeOpenAiAudio } satisfies Record<AudioProtocol, AudioAdapter>
     return ProtocolAdapter.of({
       video: new Map(Object.entries(video)),
       image: new Map(Object.entries(image)),
-      text: new Map(Object.entries(text))
+      text: new Map(Object.entries(text)),
+      rerank: new Map(Object.entries(rerank)),
+      audio: new Map(Object.entries(audio))
     })
   })
 )

@@ -7,10 +7,10 @@ import { OrdersGroup } from "../features/usage/OrdersApi.ts"
 import { WebhooksGroup } from "../features/webhooks/WebhooksApi.ts"
 import { customerApi } from "../http/api/contractOf.ts"
 import { OperationsGroup } from "../http/api/OperationsApi.ts"
+import { AudioGroup } from "../http/api/orders/AudioApi.ts"
 import { ImagesGroup } from "../http/api/orders/ImagesApi.ts"
 import { OpenaiVideosGroup } from "../http/api/orders/OpenaiVideosApi.ts"
 import { QuotesGroup } from "../http/api/orders/QuotesApi.ts"
-import { ReservedGroup } from "../http/api/orders/ReservedApi.ts"
 import { TextsGroup } from "../http/api/orders/TextsApi.ts"
 import { VideosGroup } from "../http/api/orders/VideosApi.ts"
 import { AdministrationApi } from "./AdministrationApi.ts"
@@ -22,7 +22,7 @@ export class GatewayApi extends customerApi(
   ImagesGroup,
   FilesGroup,
   TextsGroup,
-  ReservedGroup,
+  AudioGroup,
   QuotesGroup,
   AccountGroup,
   OrdersGroup,

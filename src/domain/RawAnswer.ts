@@ -1,6 +1,6 @@
 /**
- * A JSON response body: either a large vendor answer that is not decoded, as bytes, or an encoded
- * value.
+ * A response body: a large vendor answer that is not decoded, as bytes; an encoded value; or a
+ * product that is not JSON, such as a sound.
  */
 export class RawAnswer {
   /** The length of the whole answer in bytes. */
@@ -16,11 +16,19 @@ export class RawAnswer {
   /** Whether the answer's bytes count in the memory budget of answers until `release`. */
   readonly isCounted: boolean
 
+  /** The content type, which is JSON unless the answer is another kind of product. */
+  readonly contentType: string
+
   readonly #body: ReadonlyArray<Uint8Array> | string
 
-  constructor(body: ReadonlyArray<Uint8Array> | string, release?: () => void) {
+  constructor(
+    body: ReadonlyArray<Uint8Array> | string,
+    release?: () => void,
+    contentType = "application/json"
+  ) {
     const isText = typeof body === "string"
     this.#body = body
+    this.contentType = contentType
     this.isCounted = release !== undefined
     this.text = isText ? body : null
     this.bytes = isText

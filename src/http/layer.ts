@@ -1,10 +1,10 @@
 /** The layers of ordering routes, of middlewares, and of routes outside the contract. */
 import { Layer } from "effect"
 import { layerOperationsHandlers } from "./handlers/operationsHandlers.ts"
+import { layerAudioHandlers } from "./handlers/orders/audioHandlers.ts"
 import { layerImagesHandlers } from "./handlers/orders/imageHandlers.ts"
 import { layerOpenaiVideosHandlers } from "./handlers/orders/openaiVideoHandlers.ts"
 import { layerQuotesHandlers } from "./handlers/orders/quoteHandlers.ts"
-import { layerReservedHandlers } from "./handlers/orders/reservedHandlers.ts"
 import { layerTextsHandlers } from "./handlers/orders/textHandlers.ts"
 import { layerVideosHandlers } from "./handlers/orders/videoHandlers.ts"
 import { layerAdminRoles } from "./server/access/adminAuthorization.ts"
@@ -21,7 +21,7 @@ export const layerOrderHandlers = Layer.mergeAll(
   layerOpenaiVideosHandlers,
   layerImagesHandlers,
   layerTextsHandlers,
-  layerReservedHandlers,
+  layerAudioHandlers,
   layerQuotesHandlers,
   layerOperationsHandlers
 )

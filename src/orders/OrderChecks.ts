@@ -4,10 +4,11 @@
  */
 import { Array as Arr, Effect, Result } from "effect"
 import type { Model, Mount } from "../domain/catalog/CatalogDocument.ts"
-import { mountProtocol } from "../domain/catalog/CatalogRules.ts"
-import { isReserved, type Modality, modalities } from "../domain/catalog/Modality.ts"
+import { mountProtocol, statusOf } from "../domain/catalog/CatalogRules.ts"
+import { type Modality, modalities } from "../domain/catalog/Modality.ts"
 import { isAllowed, quotedName, unknownModel } from "../domain/catalog/modelNames.ts"
 import type { Prices } from "../domain/catalog/Prices.ts"
+import type { ProtocolTables } from "../domain/catalog/ProtocolTables.ts"
 import {
   type BillingUnavailable,
   type BudgetExceeded,
@@ -97,7 +98,8 @@ const checkModel = (
   snapshot: CatalogSnapshot,
   caller: Caller,
   name: string,
-  expected: ReadonlyArray<Modality>
+  expected: ReadonlyArray<Modality>,
+  protocols: ProtocolTables
 ): Result.Result<Pick<OrderedModel, "model" | "mounts">, ModelRefusal> => {
   const model = snapshot.modelsByName.get(name)
   if (model === undefined) {
@@ -111,10 +113,10 @@ const checkModel = (
       })
     )
   }
-  if (isReserved(model.modality)) {
+  if (statusOf(protocols, snapshot.document, model) !== "open") {
     return Result.fail(
       new ModalityNotReady({
-        message: `${quotedName(name)} is a model of modality ${model.modality}, which is not open yet; GET /v1/models tells which are`,
+        message: `${quotedName(name)} is a model of modality ${model.modality} that is not open yet; GET /v1/models tells which are`,
         param: "model"
       })
     )
@@ -161,19 +163,23 @@ export const preferMarked = <M extends { readonly isMarked: boolean }>(
  * model that this returns. Whether a price list is in force yet is decided here, by the clock.
  */
 export const makeModelCheck = Effect.map(
-  Catalog,
-  (catalog) => (caller: Caller, name: string, expected: ReadonlyArray<Modality>) =>
-    Effect.flatMap(failAsOverloaded(catalog.snapshot), (snapshot) =>
-      Effect.clockWith((clock) =>
-        Effect.fromResult(
-          Result.map(checkModel(snapshot, caller, name, expected), ({ model, mounts }) => ({
-            ...offerModel(snapshot, caller.priceList, model, clock.currentTimeMillisUnsafe()),
-            mounts,
-            listMark: markOfList(snapshot, caller.priceList)
-          }))
+  Effect.all([Catalog, Protocols]),
+  ([catalog, protocols]) =>
+    (caller: Caller, name: string, expected: ReadonlyArray<Modality>) =>
+      Effect.flatMap(failAsOverloaded(catalog.snapshot), (snapshot) =>
+        Effect.clockWith((clock) =>
+          Effect.fromResult(
+            Result.map(
+              checkModel(snapshot, caller, name, expected, protocols),
+              ({ model, mounts }) => ({
+                ...offerModel(snapshot, caller.priceList, model, clock.currentTimeMillisUnsafe()),
+                mounts,
+                listMark: markOfList(snapshot, caller.priceList)
+              })
+            )
+          )
         )
       )
-    )
 )
 
 /** The rules by which an order is checked against one protocol of its modality. */

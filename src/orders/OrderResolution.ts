@@ -3,15 +3,16 @@
  * and quotes share this step, so a quote fails with the same errors as the order, and shows the
  * same hold as the order takes.
  */
-import { Effect, Result } from "effect"
+import { type Array as Arr, Effect, Result } from "effect"
 import type { Model } from "../domain/catalog/CatalogDocument.ts"
 import type { Modality } from "../domain/catalog/Modality.ts"
-import { type Limits, limitsOf } from "../domain/catalog/ModelLimits.ts"
+import { limitsOf } from "../domain/catalog/ModelLimits.ts"
+import { servesModality } from "../domain/catalog/ProtocolTables.ts"
 import {
   BillingUnavailable,
   ChannelUnavailable,
   ImageUnsupportedProtocol,
-  InvalidRequest
+  type InvalidRequest
 } from "../domain/Errors.ts"
 import { imageReferences } from "../domain/files/fileReferences.ts"
 import { imageFamilyOf } from "../domain/image/ImageProtocol.ts"
@@ -19,9 +20,13 @@ import { checkImages, type ImageRequest } from "../domain/image/ImageRequest.ts"
 import { checkImageAnswer } from "../domain/image/imageAnswerSize.ts"
 import { priceImages, quoteImagesBy } from "../domain/image/pricedImages.ts"
 import { isMarked, withMark } from "../domain/marks.ts"
-import { MAX_AMOUNT_NANO } from "../domain/money/Money.ts"
 import { type Metadata, metadataOf } from "../domain/money/metadata.ts"
-import { type ExpectedTokens, quoteText } from "../domain/text/TextQuote.ts"
+import { withinLargestHold } from "../domain/money/unitQuotes.ts"
+import { type ExpectedWork, quoteWork, type WorkQuote } from "../domain/money/workQuotes.ts"
+import type { RerankBody } from "../domain/rerank/RerankRequest.ts"
+import { estimateRerank } from "../domain/rerank/rerankEstimate.ts"
+import type { SpeechBody } from "../domain/speech/SpeechRequest.ts"
+import { estimateSpeech } from "../domain/speech/speechEstimate.ts"
 import type { ChatBody, EmbeddingBody } from "../domain/text/TextRequest.ts"
 import {
   type AnswerBounds,
@@ -33,10 +38,14 @@ import type { VendorFailure } from "../domain/VendorOutcome.ts"
 import { Settings } from "../runtime/Settings.ts"
 import { wholeTextSeconds } from "../runtime/vendorBounds.ts"
 import type { Caller } from "../services/Access.ts"
+import type { OfferedModel } from "../services/Catalog.ts"
 import {
+  type Adapters,
   type ChannelAccount,
   ProtocolAdapter,
   Protocols,
+  type RerankAdapter,
+  type SpeechAdapter,
   type TextAdapter,
   type TextAnswer
 } from "../services/ProtocolAdapter.ts"
@@ -45,7 +54,8 @@ import {
   makeModelCheck,
   makeMountCheck,
   otherPriceKind,
-  preferMarked
+  preferMarked,
+  type UsableMount
 } from "./OrderChecks.ts"
 import { makeFindFiles } from "./orderFiles.ts"
 import { makeVideoResolution } from "./video/videoResolution.ts"
@@ -56,55 +66,108 @@ const unpriced = ({ id }: Model) =>
     param: "model"
   })
 
-export interface TextRequest {
+/**
+ * A request that is answered at once and is neither of videos nor of images. `Adapter` is the port
+ * to the vendors that serve it.
+ */
+export interface WorkRequest<Adapter> {
   /** The client's body, which is sent to the vendor with the vendor's own name for the model. */
-  readonly body: ChatBody | EmbeddingBody
+  readonly body: { readonly model: string }
   readonly metadata: Metadata | null
   readonly modalities: ReadonlyArray<Modality>
-  readonly expectedBy: (limits: Limits) => ExpectedTokens
+  /** The field that a client reduces when the order would cost more than can be held. */
+  readonly sizeField: string
+  readonly expectedBy: (model: Model) => ExpectedWork
+  /** Finds the adapter of a protocol that serves the request's modality. */
+  readonly adapterOf: (adapters: Adapters, protocol: string) => Adapter | undefined
   /**
    * Fails when the expected answer may be larger than the gateway reads, or may take longer than
    * the vendor's time-out.
    */
   readonly checkAnswer: (
-    limits: Limits,
-    expected: ExpectedTokens,
+    model: Model,
+    expected: ExpectedWork,
     bounds: AnswerBounds
   ) => Result.Result<void, InvalidRequest>
+}
+
+/** A request whose answer comes as a whole. */
+export interface WholeRequest<Adapter> extends WorkRequest<Adapter> {
   /** Calls the vendor and waits for the complete answer. */
-  readonly requestText: (
-    adapter: TextAdapter,
+  readonly requestWork: (
+    adapter: Adapter,
     account: ChannelAccount,
     upstreamModel: string
   ) => Effect.Effect<TextAnswer, VendorFailure>
 }
 
+const textAdapter = ({ text }: Adapters, protocol: string) => text.get(protocol)
+
+const noLargerAnswer = () => Result.succeed(undefined)
+
 /**
  * The request of a chat order. The standard form allows metadata only together with `store`, so
  * metadata is removed from an order without `store`.
  */
-export const chatRequest = (order: ChatBody): TextRequest & { readonly body: ChatBody } => {
+export const chatRequest = (
+  order: ChatBody
+): WholeRequest<TextAdapter> & { readonly body: ChatBody } => {
   const { metadata = null, ...withoutMetadata } = order
   const body: ChatBody = order.store === true ? order : withoutMetadata
   return {
     body,
     metadata: metadataOf({ metadata }),
     modalities: ["chat", "vlm"],
-    expectedBy: (limits) => estimateChat(body, limits),
-    checkAnswer: (limits, expected, bounds) =>
-      checkChatAnswer(body, chatOutput(body, limits), expected, bounds),
-    requestText: (adapter, account, upstreamModel) =>
+    sizeField: "max_tokens",
+    expectedBy: (model) => estimateChat(body, limitsOf(model)),
+    adapterOf: textAdapter,
+    checkAnswer: (model, expected, bounds) =>
+      checkChatAnswer(body, chatOutput(body, limitsOf(model)), expected, bounds),
+    requestWork: (adapter, account, upstreamModel) =>
       adapter.complete(account, { upstreamModel, body })
   }
 }
 
-export const embeddingRequest = ({ metadata = null, ...body }: EmbeddingBody): TextRequest => ({
+export const embeddingRequest = ({
+  metadata = null,
+  ...body
+}: EmbeddingBody): WholeRequest<TextAdapter> => ({
   body,
   metadata: metadataOf({ metadata }),
   modalities: ["embedding"],
-  expectedBy: (limits) => estimateEmbedding(body, limits),
+  sizeField: "input",
+  expectedBy: (model) => estimateEmbedding(body, limitsOf(model)),
+  adapterOf: textAdapter,
   checkAnswer: (_, __, bounds) => checkEmbeddingAnswer(body, bounds),
-  requestText: (adapter, account, upstreamModel) => adapter.embed(account, { upstreamModel, body })
+  requestWork: (adapter, account, upstreamModel) => adapter.embed(account, { upstreamModel, body })
+})
+
+export const rerankRequest = ({
+  metadata = null,
+  ...body
+}: RerankBody): WholeRequest<RerankAdapter> => ({
+  body,
+  metadata: metadataOf({ metadata }),
+  modalities: ["rerank"],
+  sizeField: "documents",
+  expectedBy: (model) => estimateRerank(body, limitsOf(model)),
+  adapterOf: ({ rerank }, protocol) => rerank?.get(protocol),
+  checkAnswer: noLargerAnswer,
+  requestWork: (adapter, account, upstreamModel) => adapter.rerank(account, { upstreamModel, body })
+})
+
+export const speechRequest = ({
+  metadata = null,
+  ...body
+}: SpeechBody): WorkRequest<SpeechAdapter> & { readonly body: SpeechBody } => ({
+  body,
+  metadata: metadataOf({ metadata }),
+  modalities: ["tts"],
+  sizeField: "input",
+  expectedBy: (model) =>
+    estimateSpeech(body, limitsOf(model), model.limits?.output_tokens !== undefined),
+  adapterOf: ({ audio }, protocol) => audio?.get(protocol)?.speech,
+  checkAnswer: noLargerAnswer
 })
 
 export const makeOrderResolution = Effect.gen(function* () {
@@ -171,20 +234,21 @@ export const makeOrderResolution = Effect.gen(function* () {
   })
 
   /**
-   * Resolves an order of text: checks the model, the mounts, the size of the expected answer, and
-   * the price.
+   * Resolves an order that is answered at once: checks the model, the mounts, the size of the
+   * expected answer, and the price.
    */
-  const text = Effect.fnUntraced(function* (caller: Caller, request: TextRequest) {
+  const work = Effect.fnUntraced(function* <Adapter>(
+    caller: Caller,
+    request: WorkRequest<Adapter>
+  ) {
     const ordered = yield* checkModel(caller, request.body.model, request.modalities)
     const { model, priceList } = ordered
-    const limits = limitsOf(model)
-    const expected = request.expectedBy(limits)
+    const expected = request.expectedBy(model)
     const mounts = yield* checkMounts(ordered, {
       resolveProtocol: (protocol) => {
-        const row = protocols.text.get(protocol)
-        const adapter = adapters.text.get(protocol)
-        const isServed = row !== undefined && (row.embeddings || model.modality !== "embedding")
-        return !isServed || adapter === undefined
+        const isServed = servesModality(protocols, protocol, model.modality)
+        const adapter = isServed ? request.adapterOf(adapters, protocol) : undefined
+        return adapter === undefined
           ? Result.fail(
               new ChannelUnavailable({
                 message: `${JSON.stringify(model.id)} is called by ${protocol}, which is not a supported ${model.modality} protocol`,
@@ -194,28 +258,29 @@ export const makeOrderResolution = Effect.gen(function* () {
           : Result.succeed(adapter)
       },
       checkOffer: (adapter) => {
-        const checked = request.checkAnswer(limits, expected, bounds)
+        const checked = request.checkAnswer(model, expected, bounds)
         if (Result.isFailure(checked)) return Result.fail(checked.failure)
-        if (model.prices?.kind !== "tokens") return Result.fail(unpriced(model))
-        return Result.flatMap(quoteText(model.prices, expected), (quote) =>
-          quote.holdNano <= MAX_AMOUNT_NANO
-            ? Result.succeed({ adapter, quote })
-            : Result.fail(
-                new InvalidRequest({
-                  message: "max_tokens: This much output would cost more than can be held",
-                  param: "max_tokens"
-                })
-              )
+        const quoted = model.prices === undefined ? null : quoteWork(model.prices, expected)
+        if (quoted === null) return Result.fail(unpriced(model))
+        return Result.flatMap(quoted, (quote) =>
+          Result.map(withinLargestHold(quote, request.sizeField), () => ({ adapter, quote }))
         )
       },
-      quoteBy: (_, prices) =>
-        prices.kind === "tokens" ? quoteText(prices, expected) : otherPriceKind,
+      quoteBy: (_, prices) => quoteWork(prices, expected) ?? otherPriceKind,
       notOffered: (_, errors) => errors[0]
     })
     return { mounts, quote: mounts[0].quote, model, priceList }
   })
 
-  return { video, images, text }
+  return { video, images, work }
 })
 
 export type OrderResolution = Effect.Success<typeof makeOrderResolution>
+
+/** An order that is answered at once, with its price and the mounts that can make it. */
+export interface ResolvedWork<Adapter> extends OfferedModel {
+  readonly quote: WorkQuote
+  readonly mounts: Arr.NonEmptyReadonlyArray<
+    UsableMount & { readonly adapter: Adapter; readonly quote: WorkQuote }
+  >
+}

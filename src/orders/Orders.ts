@@ -11,6 +11,8 @@ import {
 } from "../domain/Errors.ts"
 import { editRequest, type ImageEditBody } from "../domain/image/ImageEditRequest.ts"
 import type { ImageBody, ImageRequest } from "../domain/image/ImageRequest.ts"
+import type { RerankBody } from "../domain/rerank/RerankRequest.ts"
+import { type SpeechBody, speechContentType } from "../domain/speech/SpeechRequest.ts"
 import type { ChatBody, EmbeddingBody } from "../domain/text/TextRequest.ts"
 import type { OpenaiVideoOrder } from "../domain/video/OpenaiVideoBody.ts"
 import type { VideoBody } from "../domain/video/VideoBody.ts"
@@ -26,12 +28,18 @@ import type {
 import { makeWithIdempotency, type OrderResult } from "./idempotency.ts"
 import { makeImageOrder } from "./image/imageOrder.ts"
 import type { OrderRefusal } from "./OrderChecks.ts"
-import { chatRequest, embeddingRequest, makeOrderResolution } from "./OrderResolution.ts"
+import {
+  chatRequest,
+  embeddingRequest,
+  makeOrderResolution,
+  rerankRequest
+} from "./OrderResolution.ts"
 import type { PaidOrder } from "./orderValue.ts"
 import { makePaidOrders } from "./paidOrder.ts"
 import type { StreamedAnswer } from "./streamedAnswer.ts"
-import { makeTextOrder } from "./text/textOrder.ts"
+import { makeSpeechOrder, StreamedSpeech } from "./text/speechOrder.ts"
 import { makeTextStream } from "./text/textStream.ts"
+import { makeWorkOrder } from "./text/workOrder.ts"
 import { type AcceptedVideo, makeVideoOrder } from "./video/videoOrder.ts"
 
 type OrderResultOr<A, E = never> = Effect.Effect<
@@ -98,6 +106,14 @@ export class Orders extends Context.Service<
      */
     chat(caller: Caller, body: ChatBody, key?: string): OrderResultOr<AnswerBody | StreamedAnswer>
     embeddings(caller: Caller, body: EmbeddingBody, key?: string): OrderResultOr<AnswerBody>
+    /** Compares documents with a query. */
+    rerank(caller: Caller, body: RerankBody, key?: string): OrderResultOr<AnswerBody>
+    /** Speaks a text. The sound is streamed, and charged when it ends. */
+    speech(
+      caller: Caller,
+      body: SpeechBody,
+      key?: string
+    ): OrderResultOr<AnswerBody | StreamedSpeech>
   }
 >()("gateway/orders/Orders") {}
 
@@ -165,6 +181,16 @@ const makeIdempotentPaths = Effect.map(makeWithIdempotency, (withIdempotency) =>
       path: "/v1/embeddings",
       modalities: ["embedding"],
       replayOf: replays.text
+    }),
+    rerank: withIdempotency({
+      path: "/v1/rerank",
+      modalities: ["rerank"],
+      replayOf: replays.text
+    }),
+    speech: withIdempotency<AnswerBody | StreamedSpeech>({
+      path: "/v1/audio/speech",
+      modalities: ["tts"],
+      replayOf: replays.text
     })
   }
 })
@@ -177,8 +203,9 @@ export const layerOrders = Layer.effect(
     const keyTurns = yield* makeKeyTurns
     const videoOrder = yield* makeVideoOrder(resolve, keyTurns)
     const imageOrder = yield* makeImageOrder(resolve, keyTurns)
-    const textOrder = yield* makeTextOrder(resolve, keyTurns)
+    const workOrder = yield* makeWorkOrder(resolve, keyTurns)
     const textStream = yield* makeTextStream(resolve, keyTurns)
+    const speechOrder = yield* makeSpeechOrder(resolve, keyTurns)
     const runOrder = yield* makePaidOrders
     const idempotent = yield* makeIdempotentPaths
     const detached = yield* makeDetached
@@ -227,7 +254,7 @@ export const layerOrders = Layer.effect(
     const runChat = (caller: Caller, body: ChatBody, key: RequestKey | null) =>
       body.stream === true
         ? runStreamed(textStream(caller, body), key)
-        : runToEnd(textOrder(caller, chatRequest(body)), key)
+        : runToEnd(workOrder(caller, chatRequest(body)), key)
 
     return Orders.of({
       video: (caller, body, key) =>
@@ -261,7 +288,18 @@ export const layerOrders = Layer.effect(
         idempotent.chat(caller, body, key, (requestKey) => runChat(caller, body, requestKey)),
       embeddings: (caller, body, key) =>
         idempotent.embeddings(caller, body, key, (requestKey) =>
-          runToEnd(textOrder(caller, embeddingRequest(body)), requestKey)
+          runToEnd(workOrder(caller, embeddingRequest(body)), requestKey)
+        ),
+      rerank: (caller, body, key) =>
+        idempotent.rerank(caller, body, key, (requestKey) =>
+          runToEnd(workOrder(caller, rerankRequest(body)), requestKey)
+        ),
+      speech: (caller, body, key) =>
+        idempotent.speech(caller, body, key, (requestKey) =>
+          Effect.map(
+            runStreamed(speechOrder(caller, body), requestKey),
+            (answer) => new StreamedSpeech(answer, speechContentType(body))
+          )
         )
     })
   })

@@ -15,6 +15,8 @@ import {
 } from "../domain/Errors.ts"
 import type { ImageBody } from "../domain/image/ImageRequest.ts"
 import type { Quote } from "../domain/money/Quote.ts"
+import type { RerankBody } from "../domain/rerank/RerankRequest.ts"
+import type { SpeechBody } from "../domain/speech/SpeechRequest.ts"
 import type { ChatBody, EmbeddingBody } from "../domain/text/TextRequest.ts"
 import type { VideoBody } from "../domain/video/VideoBody.ts"
 import { failAsOverloaded } from "../runtime/databaseErrors.ts"
@@ -23,7 +25,13 @@ import { Catalog } from "../services/Catalog.ts"
 import { allowsHold, availableOf, Ledger } from "../services/Ledger.ts"
 import { type Budget, Budgets } from "../services/money/Budgets.ts"
 import { makeModelCheck, type OrderRefusal } from "./OrderChecks.ts"
-import { chatRequest, embeddingRequest, makeOrderResolution } from "./OrderResolution.ts"
+import {
+  chatRequest,
+  embeddingRequest,
+  makeOrderResolution,
+  rerankRequest,
+  speechRequest
+} from "./OrderResolution.ts"
 
 /**
  * Whether the available money is enough at this moment. Another order may take the money a moment
@@ -70,7 +78,9 @@ const scopes = {
   image: "images",
   chat: "chat",
   vlm: "chat",
-  embedding: "embeddings"
+  embedding: "embeddings",
+  rerank: "rerank",
+  tts: "audio"
 } as const satisfies Record<string, Scope>
 export type QuotedModality = keyof typeof scopes
 
@@ -86,6 +96,8 @@ export class Quotes extends Context.Service<
     images(caller: Caller, body: ImageBody): Effect.Effect<Quoted, QuoteRefusal>
     chat(caller: Caller, body: ChatBody): Effect.Effect<Quoted, QuoteRefusal>
     embeddings(caller: Caller, body: EmbeddingBody): Effect.Effect<Quoted, QuoteRefusal>
+    rerank(caller: Caller, body: RerankBody): Effect.Effect<Quoted, QuoteRefusal>
+    speech(caller: Caller, body: SpeechBody): Effect.Effect<Quoted, QuoteRefusal>
   }
 >()("gateway/orders/Quotes") {}
 
@@ -154,9 +166,11 @@ export const layerQuotes = Layer.effect(
       video: (caller, body) => quoteWithMoney(caller, resolve.video(caller, body)),
       images: (caller, body) =>
         quoteWithMoney(caller, resolve.images(caller, { body, edit: null })),
-      chat: (caller, body) => quoteWithMoney(caller, resolve.text(caller, chatRequest(body))),
+      chat: (caller, body) => quoteWithMoney(caller, resolve.work(caller, chatRequest(body))),
       embeddings: (caller, body) =>
-        quoteWithMoney(caller, resolve.text(caller, embeddingRequest(body)))
+        quoteWithMoney(caller, resolve.work(caller, embeddingRequest(body))),
+      rerank: (caller, body) => quoteWithMoney(caller, resolve.work(caller, rerankRequest(body))),
+      speech: (caller, body) => quoteWithMoney(caller, resolve.work(caller, speechRequest(body)))
     })
   })
 )

@@ -4,6 +4,7 @@
  */
 import { Cause, Clock, Effect, Exit, Metric, Predicate } from "effect"
 import type { Modality } from "../domain/catalog/Modality.ts"
+import type { ChargeUnit } from "../domain/money/charges.ts"
 import { annotateSpan, isTraced, linkOrderToSpan, withSpan } from "../runtime/spans.ts"
 import type { UsageEntry, VendorJob } from "../services/Ledger.ts"
 import { orderSeconds, vendorCallSeconds } from "../services/metrics.ts"
@@ -11,13 +12,24 @@ import type { OrderTerms } from "./orderValue.ts"
 
 const operationOf = (modality: Modality): string => {
   if (modality === "chat" || modality === "vlm") return "chat"
-  return modality === "embedding" ? "embeddings" : "generate_content"
+  if (modality === "embedding") return "embeddings"
+  return modality === "rerank" ? "rerank" : "generate_content"
 }
 
 const outputOf = (modality: Modality): { readonly "gen_ai.output.type"?: string } => {
-  if (modality === "embedding") return {}
-  const isText = modality === "chat" || modality === "vlm"
-  return { "gen_ai.output.type": isText ? "text" : modality }
+  switch (modality) {
+    case "embedding":
+    case "rerank":
+      return {}
+    case "chat":
+    case "vlm":
+    case "asr":
+      return { "gen_ai.output.type": "text" }
+    case "tts":
+      return { "gen_ai.output.type": "speech" }
+    default:
+      return { "gen_ai.output.type": modality }
+  }
 }
 
 /** The low-cardinality reason of a failure, for `error.type`; null for a success. */
@@ -109,6 +121,14 @@ export const observedCall =
     )
   }
 
+const unitAttributes = {
+  image: "media.images",
+  second: "media.audio.seconds",
+  clip: "media.video.clips",
+  character: "media.characters",
+  search: "media.searches"
+} as const satisfies Record<Exclude<ChargeUnit, "token">, string>
+
 /** Annotates the order's span with the provider and the usage. */
 export const annotateUsage = (
   { protocol, upstreamModel }: VendorJob,
@@ -119,5 +139,5 @@ export const annotateUsage = (
     "gen_ai.response.model": upstreamModel,
     ...(unit === "token"
       ? { "gen_ai.usage.input_tokens": Number(input), "gen_ai.usage.output_tokens": Number(output) }
-      : { [unit === "image" ? "media.images" : "media.video.seconds"]: Number(output) })
+      : { [unitAttributes[unit]]: Number(output) })
   }))

@@ -38,6 +38,16 @@ export class StreamedAnswer {
     }
     return Stream.fromPull(Effect.succeed(Effect.catch(this.#take, takeLast)))
   }
+
+  /**
+   * The bytes of an answer that is no stream of events, which ends when the charge is recorded.
+   * `cutOff` is called instead of the end when the answer was cut short.
+   */
+  bytes(cutOff: () => void): Stream.Stream<Uint8Array> {
+    const end = (error: UpstreamError | Cause.Done) =>
+      Cause.isDone(error) ? Cause.done() : Effect.andThen(Effect.sync(cutOff), Effect.never)
+    return Stream.fromPull(Effect.succeed(Effect.catch(this.#take, end)))
+  }
 }
 
 /**

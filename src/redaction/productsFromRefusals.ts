@@ -7,13 +7,15 @@ import { generatedMediaIn, mediaIn } from "./patterns.ts"
 
 /** Fields that contain only products. */
 const productFields: ReadonlySet<string> = new Set([
+  "audio",
   "b64_json",
   "base64",
   "choices",
   "creations",
   "delta",
   "embedding",
-  "output_text"
+  "output_text",
+  "relevance_score"
 ])
 
 /**

@@ -10,6 +10,8 @@ export const Scope = Schema.Literals([
   "images",
   "chat",
   "embeddings",
+  "rerank",
+  "audio",
   "usage",
   "webhooks",
   "statements"

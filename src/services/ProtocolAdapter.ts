@@ -8,6 +8,8 @@ import type { VendorValues } from "../domain/catalog/vendorParameters.ts"
 import type { ImageBody, ImageEdit } from "../domain/image/ImageRequest.ts"
 import type { DeliveredImages } from "../domain/image/ImageTokenQuote.ts"
 import type { RawAnswer } from "../domain/RawAnswer.ts"
+import type { RerankBody } from "../domain/rerank/RerankRequest.ts"
+import type { SpeechBody } from "../domain/speech/SpeechRequest.ts"
 import type { TokenCounts } from "../domain/text/TextQuote.ts"
 import type { ChatBody, EmbeddingBody } from "../domain/text/TextRequest.ts"
 import type { VendorFailure } from "../domain/VendorOutcome.ts"
@@ -223,11 +225,54 @@ export interface TextAdapter extends Checkable {
   ): Effect.Effect<TextAnswer, VendorFailure>
 }
 
+export interface RerankAdapter extends Checkable {
+  /**
+   * Compares the documents with the query and waits for the results. Never retried on failure. The
+   * answer has no generated text.
+   */
+  rerank(
+    account: ChannelAccount,
+    order: ModelOrder<RerankBody>
+  ): Effect.Effect<TextAnswer, VendorFailure>
+}
+
+/** A part of a sound as it arrives: some of its bytes, or a server-sent event. */
+export interface SoundPiece {
+  /** The bytes for the client; null where the piece has only the usage. */
+  readonly bytes: Uint8Array | null
+  /** Whether the piece has a part of the sound. */
+  readonly hasSound: boolean
+  /** Token counts of the whole order; null where the piece has none. */
+  readonly usage: TokenCounts | null
+}
+
+/** The vendor's side of spoken texts. */
+export interface SpeechAdapter {
+  /**
+   * Passes the sound to `take` as it arrives. Fails also when the sound breaks off after `take` has
+   * received a part of it, and when it ends before any part. The time that `take` needs does not
+   * count as vendor time.
+   */
+  speak(
+    account: ChannelAccount,
+    order: ModelOrder<SpeechBody>,
+    take: (pieces: ReadonlyArray<SoundPiece>) => Effect.Effect<void>
+  ): Effect.Effect<void, VendorFailure>
+}
+
+export interface AudioAdapter extends Checkable {
+  /** Absent where the protocol speaks no texts. */
+  readonly speech?: SpeechAdapter
+}
+
 /** All adapters by the name of their protocol. */
 export interface Adapters {
   readonly video: ReadonlyMap<string, VideoAdapter>
   readonly image: ReadonlyMap<string, ImageAdapter>
   readonly text: ReadonlyMap<string, TextAdapter>
+  /** Absent, as `audio`, where a program that replaces the adapters has none. */
+  readonly rerank?: ReadonlyMap<string, RerankAdapter>
+  readonly audio?: ReadonlyMap<string, AudioAdapter>
 }
 
 export class ProtocolAdapter extends Context.Service<ProtocolAdapter, Adapters>()(

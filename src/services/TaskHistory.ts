@@ -108,8 +108,20 @@ const holdStates = { open: "processing", captured: "succeeded", released: "faile
 
 /** The kind of the order, derived from the kind of its quote. */
 export const kindOf = ({ quote }: JobHistory): "video" | "image" | "text" => {
-  if (quote.kind === "tokens") return "text"
-  return quote.kind === "image" || quote.kind === "image_tokens" ? "image" : "video"
+  switch (quote.kind) {
+    case "token_video":
+    case "second_video":
+    case "video_table":
+      return "video"
+    case "image":
+    case "image_tokens":
+      return "image"
+    case "tokens":
+    case "characters":
+    case "audio_seconds":
+    case "searches":
+      return "text"
+  }
 }
 
 /**

@@ -13,6 +13,7 @@ import { layerVendors } from "./Vendor.ts"
 import { ip_a } from "./vendors/ip_aVendor.ts"
 import { ip_b } from "./vendors/ip_bVendor.ts"
 import { ip_c } from "./vendors/ip_cVendor.ts"
+import { jina } from "./vendors/jinaVendor.ts"
 import { openai } from "./vendors/openaiVendor.ts"
 import { vp_a } from "./vendors/vp_aVendor.ts"
 import { vp_b } from "./vendors/vp_bVendor.ts"
@@ -59,7 +60,7 @@ export class Simulator extends Context.Service<
   }
 >()("gateway/simulator/Simulator") {}
 
-const vendors = layerVendors([vp_a, vp_b, vp_c, vp_d, vp_e, vp_f, ip_a, ip_b, ip_c, openai])
+const vendors = layerVendors([vp_a, vp_b, vp_c, vp_d, vp_e, vp_f, ip_a, ip_b, ip_c, openai, jina])
 
 /**
  * Serves until its scope closes, and then interrupts open requests. Fails when the port is taken,

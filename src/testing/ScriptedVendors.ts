@@ -10,7 +10,7 @@ import {
   type VideoAdapter,
   type VideoStatus
 } from "../services/ProtocolAdapter.ts"
-import { makeScriptedText } from "./scriptedTexts.ts"
+import { makeScriptedAudio, makeScriptedRerank, makeScriptedText } from "./scriptedTexts.ts"
 import {
   type AcceptedVideo,
   type ImageScript,
@@ -193,7 +193,13 @@ export const layerAdaptersScripted = (options: ScriptedOptions = {}) =>
         Context.add(ProtocolAdapter, {
           video: adaptersOf(protocols.video.keys(), videoAdapter),
           image: adaptersOf(protocols.image.keys(), imageAdapter),
-          text: adaptersOf(protocols.text.keys(), (protocol) => makeScriptedText(protocol, write))
+          text: adaptersOf(protocols.text.keys(), (protocol) => makeScriptedText(protocol, write)),
+          rerank: adaptersOf(protocols.rerank?.keys() ?? [], (protocol) =>
+            makeScriptedRerank(protocol, write)
+          ),
+          audio: adaptersOf(protocols.audio?.keys() ?? [], (protocol) =>
+            makeScriptedAudio(protocol, write)
+          )
         })
       )
     })

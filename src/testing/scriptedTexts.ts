@@ -2,7 +2,13 @@
 import { Clock, Effect } from "effect"
 import type { TokenCounts } from "../domain/text/TextQuote.ts"
 import type { VendorFailure } from "../domain/VendorOutcome.ts"
-import type { TextAdapter, TextAnswer, TextPiece } from "../services/ProtocolAdapter.ts"
+import type {
+  AudioAdapter,
+  RerankAdapter,
+  TextAdapter,
+  TextAnswer,
+  TextPiece
+} from "../services/ProtocolAdapter.ts"
 import type { FailureScript, ReceivedText, TextOutput } from "./vendorScripts.ts"
 
 const utf8 = (text: string) => new TextEncoder().encode(text)
@@ -49,15 +55,21 @@ const piecesOf = (model: string, script: TextOutput, includesUsage: boolean): Ar
   return [...contentPieces, end, last]
 }
 
-/** An adapter that records each order and then responds with the script that `decide` returns. */
-export const makeScriptedText = (
-  protocol: string,
-  decide: (request: ReceivedText) => Effect.Effect<TextOutput | FailureScript>
-): TextAdapter => {
-  const nextScript = (request: ReceivedText): Effect.Effect<TextOutput, VendorFailure> =>
+type Decide = (request: ReceivedText) => Effect.Effect<TextOutput | FailureScript>
+
+const scriptsOf =
+  (decide: Decide) =>
+  (request: ReceivedText): Effect.Effect<TextOutput, VendorFailure> =>
     Effect.flatMap(decide(request), (script) =>
       script._tag === "Failing" ? Effect.fail(script.failure) : Effect.succeed(script)
     )
+
+const withoutOutput = (usage: TokenCounts | null): TokenCounts | null =>
+  usage === null ? null : { inputTokens: usage.inputTokens, outputTokens: 0n }
+
+/** An adapter that records each order and then responds with the script that `decide` returns. */
+export const makeScriptedText = (protocol: string, decide: Decide): TextAdapter => {
+  const nextScript = scriptsOf(decide)
 
   return {
     complete: Effect.fnUntraced(function* (account, order) {
@@ -85,8 +97,7 @@ export const makeScriptedText = (
     }),
     embed: Effect.fnUntraced(function* (account, order) {
       const script = yield* nextScript({ kind: "embedding", protocol, account, order })
-      const usage =
-        script.usage === null ? null : { inputTokens: script.usage.inputTokens, outputTokens: 0n }
+      const usage = withoutOutput(script.usage)
       return {
         result: {
           object: "list",
@@ -102,5 +113,41 @@ export const makeScriptedText = (
         outputBytes: 0
       } satisfies TextAnswer
     })
+  }
+}
+
+/** The same for rankings: the documents in their order, each less relevant than the one before. */
+export const makeScriptedRerank = (protocol: string, decide: Decide): RerankAdapter => {
+  const nextScript = scriptsOf(decide)
+  return {
+    rerank: Effect.fnUntraced(function* (account, order) {
+      const script = yield* nextScript({ kind: "rerank", protocol, account, order })
+      const usage = withoutOutput(script.usage)
+      const { documents, top_n } = order.body
+      return {
+        result: {
+          model: order.upstreamModel,
+          results: documents
+            .slice(0, top_n ?? documents.length)
+            .map((_, index) => ({ index, relevance_score: 1 / (index + 1) })),
+          ...usageField(usage)
+        },
+        usage,
+        outputBytes: 0
+      } satisfies TextAnswer
+    })
+  }
+}
+
+/** The same for speech: the sound is the bytes of the script's text. */
+export const makeScriptedAudio = (protocol: string, decide: Decide): AudioAdapter => {
+  const nextScript = scriptsOf(decide)
+  return {
+    speech: {
+      speak: Effect.fnUntraced(function* (account, order, take) {
+        const script = yield* nextScript({ kind: "speech", protocol, account, order })
+        yield* take([{ bytes: utf8(script.content), hasSound: true, usage: script.usage }])
+      })
+    }
   }
 }

@@ -1,5 +1,7 @@
 /** Scripts for vendors without a socket: how a vendor responds to its orders. */
 import { Effect } from "effect"
+import type { RerankBody } from "../domain/rerank/RerankRequest.ts"
+import type { SpeechBody } from "../domain/speech/SpeechRequest.ts"
 import type { TokenCounts } from "../domain/text/TextQuote.ts"
 import type { ChatBody, EmbeddingBody } from "../domain/text/TextRequest.ts"
 import {
@@ -46,7 +48,21 @@ interface ReceivedEmbedding {
   readonly order: ModelOrder<EmbeddingBody>
 }
 
-export type ReceivedText = ReceivedChat | ReceivedEmbedding
+interface ReceivedRerank {
+  readonly kind: "rerank"
+  readonly protocol: string
+  readonly account: ChannelAccount
+  readonly order: ModelOrder<RerankBody>
+}
+
+interface ReceivedSpeech {
+  readonly kind: "speech"
+  readonly protocol: string
+  readonly account: ChannelAccount
+  readonly order: ModelOrder<SpeechBody>
+}
+
+export type ReceivedText = ReceivedChat | ReceivedEmbedding | ReceivedRerank | ReceivedSpeech
 
 /** The course of a job that a vendor has accepted. */
 export interface AcceptedVideo {
@@ -148,7 +164,8 @@ export const vendor = {
   }),
   /**
    * Responds to a chat with a text, either whole or streamed word by word, as the client requests.
-   * Responds to an embedding order with vectors.
+   * Responds to an embedding order with vectors, to a ranking with results, and to a text that is
+   * to be spoken with the bytes of `content`.
    */
   writes: (
     options: { readonly content?: string; readonly usage?: TokenCounts | null } = {}

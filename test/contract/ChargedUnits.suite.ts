@@ -10,6 +10,8 @@ import {
   quoteImageTokens
 } from "../../src/domain/image/ImageTokenQuote.ts"
 import { Quote, unitOf } from "../../src/domain/money/Quote.ts"
+import type { CharacterCounts } from "../../src/domain/money/unitQuotes.ts"
+import { type AnsweredWork, chargeWork, quoteWork } from "../../src/domain/money/workQuotes.ts"
 import {
   chargeText,
   type ExpectedTokens,
@@ -37,7 +39,16 @@ const RICH = 4_000_000_000_000_000_000n
 
 const billed = { left: "token_video", right: "second_video" } as const
 
-const kinds = ["token_video", "second_video", "image", "image_tokens", "tokens"] as const
+const kinds = [
+  "token_video",
+  "second_video",
+  "image",
+  "image_tokens",
+  "tokens",
+  "characters",
+  "audio_seconds",
+  "searches"
+] as const
 type Kind = (typeof kinds)[number]
 type Prices = Extract<AllPrices, { readonly kind: Kind }>
 
@@ -53,6 +64,11 @@ interface Ordered {
   readonly delivered: DeliveredImages
   readonly expected: ExpectedTokens
   readonly used: TokenCounts
+  readonly characters: CharacterCounts
+  readonly milliseconds: number
+  readonly documents: number
+  /** The length of the sound as the vendor reported it. */
+  readonly seconds: number | null
 }
 
 interface Catalog extends Pick<CatalogDocument, "models" | "mounts"> {
@@ -104,6 +120,25 @@ const drawPrices = (dice: Dice, kind: Kind): Prices => {
         ...maybe({ per_million_input: nano(dice) }),
         ...maybe({ per_million_output: nano(dice) })
       }
+    case "characters":
+      return {
+        kind,
+        per_million_characters: nano(dice),
+        ...maybe({ counts: dice.pick(["code_points", "han_double"] as const) })
+      }
+    case "audio_seconds":
+      return {
+        kind,
+        per_second: nano(dice),
+        ...maybe({ step_seconds: dice.pick([1, 15]) }),
+        ...maybe({ minimum_seconds: dice.pick([1, 30]) })
+      }
+    case "searches":
+      return {
+        kind,
+        per_thousand_searches: nano(dice),
+        ...maybe({ documents_per_search: dice.pick([100, 7]) })
+      }
   }
 }
 
@@ -136,7 +171,10 @@ const similarKinds = {
   second_video: ["token_video", "second_video"],
   image: ["image", "image_tokens"],
   image_tokens: ["image", "image_tokens"],
-  tokens: ["tokens"]
+  tokens: ["tokens"],
+  characters: ["characters"],
+  audio_seconds: ["audio_seconds"],
+  searches: ["searches"]
 } as const satisfies Readonly<Record<Kind, ReadonlyArray<Kind>>>
 
 /** The costs of a model's channels in its own catalog: they count what the model's price counts. */
@@ -214,7 +252,11 @@ const drawOrder = (dice: Dice, prefix: string): Ordered => {
       }
     },
     expected: expectedTokens(1n + count(1000), hasOutput ? 500n : 0n),
-    used: { inputTokens: 1n + count(1000), outputTokens: hasOutput ? count(1000) : 0n }
+    used: { inputTokens: 1n + count(1000), outputTokens: hasOutput ? count(1000) : 0n },
+    characters: { codePoints: 1 + dice.roll(4000), hanCharacters: dice.roll(2) * dice.roll(500) },
+    milliseconds: 1 + dice.roll(90_000),
+    documents: 1 + dice.roll(250),
+    seconds: dice.chance(50) ? 0.5 + dice.roll(90) : null
   }
 }
 
@@ -237,6 +279,13 @@ const quoteOf = (prices: Prices, ordered: Ordered): Quote | null => {
     }
     case "tokens":
       return Result.getOrNull(quoteText(prices, ordered.expected))
+    case "characters":
+    case "audio_seconds":
+    case "searches": {
+      const { characters, milliseconds, documents, expected } = ordered
+      const quoted = quoteWork(prices, { ...expected, characters, milliseconds, documents })
+      return quoted === null ? null : Result.getOrNull(quoted)
+    }
     case "second_video":
       // No protocol lets the model choose a length by which it is charged.
       if (ordered.sku.seconds === "smart") return null
@@ -254,7 +303,10 @@ const kindsOf: Readonly<Record<AllPrices["kind"], string>> = {
   second_video: "video",
   image: "image",
   image_tokens: "image",
-  tokens: "text"
+  tokens: "text",
+  characters: "speech",
+  audio_seconds: "transcription",
+  searches: "ranking"
 }
 
 /** The quote by a price table of what is ordered; null where it has no price or is for something else. */
@@ -265,7 +317,14 @@ const pricedBy = (
 ): Quote | null =>
   prices === undefined || kindsOf[prices.kind] !== kindsOf[kind] ? null : quoteOf(prices, ordered)
 
-const chargeOf = (quote: Quote, { videoUsage, used, delivered }: Ordered): bigint => {
+const answerOf = ({ seconds }: Ordered): AnsweredWork => ({
+  usage: null,
+  outputBytes: 0,
+  ...(seconds === null ? {} : { seconds })
+})
+
+const chargeOf = (quote: Quote, ordered: Ordered): bigint => {
+  const { videoUsage, used, delivered } = ordered
   switch (quote.kind) {
     case "image_tokens":
       return chargeImageTokens(quote, delivered).chargeNano
@@ -273,6 +332,10 @@ const chargeOf = (quote: Quote, { videoUsage, used, delivered }: Ordered): bigin
       return quote.holdNano
     case "tokens":
       return chargeText(quote, used, { outputBytes: 0 }).chargeNano
+    case "characters":
+    case "audio_seconds":
+    case "searches":
+      return chargeWork(quote, answerOf(ordered)).chargeNano
     default:
       return chargeVideo(quote, videoUsage).chargeNano
   }
@@ -309,6 +372,12 @@ const usageOf = (quote: Quote, ordered: Ordered): UsageEntry => {
       const prices = { unit: "token" as const, unitPriceNano, inputUnitPriceNano }
       return { input: inputTokens, output: outputTokens, ...prices, basis: "upstream_usage" }
     }
+    case "characters":
+    case "audio_seconds":
+    case "searches": {
+      const { chargeNano: _, implausible: __, ...usage } = chargeWork(quote, answerOf(ordered))
+      return usage
+    }
     default: {
       const { units } = chargeVideo(quote, ordered.videoUsage)
       return { input: 0n, output: units, ...unitOf(quote), basis: "upstream_usage" }
@@ -341,6 +410,21 @@ const hasImageTokens = (quote: Quote, table: ImageTokenPrices, ordered: Ordered)
   return quote.nanoPerCachedToken === undefined || !isTextCached
 }
 
+/** Whether a price rounds lengths or numbers of documents in another way than the charge did. */
+const isRoundedOtherwise = (quote: Quote, table: Prices): boolean => {
+  if (quote.kind === "audio_seconds" && table.kind === "audio_seconds") {
+    return (
+      quote.stepSeconds !== (table.step_seconds ?? 1) ||
+      quote.minimumSeconds !== (table.minimum_seconds ?? 1)
+    )
+  }
+  return (
+    quote.kind === "searches" &&
+    table.kind === "searches" &&
+    quote.documentsPerSearch !== (table.documents_per_search ?? 100)
+  )
+}
+
 /** What must come of the orders, reckoned one by one as they were when they were placed. */
 const expectedOf = (placed: ReadonlyArray<Placed>, catalog: Catalog): ReplaySum => {
   const sum = {
@@ -363,7 +447,8 @@ const expectedOf = (placed: ReadonlyArray<Placed>, catalog: Catalog): ReplaySum 
     const known = (table: Prices | undefined) => {
       const isUnknown =
         (table?.kind === "token_video" && !isCounted) ||
-        (table?.kind === "image_tokens" && !hasImageTokens(quote, table, ordered))
+        (table?.kind === "image_tokens" && !hasImageTokens(quote, table, ordered)) ||
+        (table !== undefined && isRoundedOtherwise(quote, table))
       return isUnknown ? undefined : table
     }
     const { prices, cost: costs } = pricesIn(catalog, ordered)

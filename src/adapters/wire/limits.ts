@@ -13,7 +13,7 @@ export interface VendorLimits {
   readonly imageStream: StreamOptions
   /** A text without streaming. */
   readonly text: SendOptions
-  /** A streamed text. */
+  /** A streamed text or sound. */
   readonly stream: StreamOptions
 }
 

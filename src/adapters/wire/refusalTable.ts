@@ -120,6 +120,12 @@ export const errorObjectShape: Shape = (body) =>
 const isErrorText = Schema.is(Schema.Struct({ error: Text }))
 export const errorTextShape: Shape = (body) => (isErrorText(body) ? [] : null)
 
+const isMessage = Schema.is(
+  Schema.Union([Schema.Struct({ detail: Text }), Schema.Struct({ message: Text })])
+)
+/** The shapes `{detail: "text"}` and `{message: "text"}`, which have no code. */
+export const messageShape: Shape = (body) => (isMessage(body) ? [] : null)
+
 const isFlatWord = Schema.is(Schema.Struct({ code: Text, message: Text }))
 /**
  * The shape `{code: "Word", message}`; an answer that also has an `output` is not only an error.

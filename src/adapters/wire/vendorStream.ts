@@ -123,20 +123,63 @@ const makeBodyReader = (response: OpenAnswer, total: TimeBudget) => {
 
 type BodyReader = ReturnType<typeof makeBodyReader>
 
+/** How a kind of stream is recognised, and how its pieces are cut out of its bytes. */
+interface StreamForm {
+  /** Whether an answer is a stream of this form; null while too few bytes have arrived. */
+  readonly starts: (contentType: unknown, firstChunks: ReadonlyArray<Uint8Array>) => boolean | null
+  /** Whether an answer that ended before `starts` could decide is a stream. */
+  readonly isShortStream: (contentType: unknown) => boolean
+  readonly makeReader: (maxBytes: number) => ReturnType<typeof makeEventReader>
+}
+
+const eventForm: StreamForm = {
+  starts: startsStream,
+  isShortStream: isEventStream,
+  makeReader: makeEventReader
+}
+
+const soundType = /^(?:audio\/|video\/|application\/(?:octet-stream|ogg)\b)/i
+const statedText = /^(?:text\/|application\/(?:[\w.-]+\+)?(?:json|xml)\b)/i
+const markup = /^\s*(?:\{\s*"|\[\s*[{"]|<[!?a-z])/i
+
+/**
+ * Whether an answer is a sound: its content type says so, or says nothing, and it does not begin
+ * like JSON or a web page, which some vendors send under the type of a sound.
+ */
+const startsSound: StreamForm["starts"] = (contentType, firstChunks) => {
+  if (typeof contentType === "string" && statedText.test(contentType)) return false
+  const bytes = Buffer.concat(firstChunks)
+  if (bytes.length === 0) return null
+  const isStated = typeof contentType !== "string" || soundType.test(contentType)
+  return isStated && !markup.test(bytes.subarray(0, MAX_BLANKS).toString("latin1"))
+}
+
+/** A sound is passed on as its bytes arrive. */
+const soundForm: StreamForm = {
+  starts: startsSound,
+  isShortStream: () => false,
+  makeReader: () => ({
+    push: ({ buffer, byteOffset, byteLength }) => [Buffer.from(buffer, byteOffset, byteLength)],
+    pendingBytes: () => 0,
+    remainder: () => []
+  })
+}
+
 /** Reads an answer until its first bytes decide whether it is a stream. */
 const readBeginning = Effect.fnUntraced(function* (
   response: OpenAnswer,
   body: BodyReader,
-  budget: TimeBudget
+  budget: TimeBudget,
+  { starts, isShortStream }: StreamForm
 ) {
   const { "content-type": contentType } = response.headers
   const firstChunks: Array<Uint8Array> = []
-  let isStream = response.status < 300 ? startsStream(contentType, firstChunks) : false
+  let isStream = response.status < 300 ? starts(contentType, firstChunks) : false
   while (isStream === null) {
     const chunk = yield* body.read(budget)
     if (chunk !== null) firstChunks.push(chunk)
     isStream =
-      startsStream(contentType, firstChunks) ?? (chunk === null ? isEventStream(contentType) : null)
+      starts(contentType, firstChunks) ?? (chunk === null ? isShortStream(contentType) : null)
   }
   return { firstChunks, isStream }
 })
@@ -163,14 +206,15 @@ const exchange = Effect.fnUntraced(function* (
   wire: VendorWire["Service"],
   request: VendorRequest,
   options: StreamOptions,
-  take: (events: ReadonlyArray<Buffer>) => Effect.Effect<boolean>
+  take: (events: ReadonlyArray<Buffer>) => Effect.Effect<boolean>,
+  form: StreamForm
 ): Effect.fn.Return<StreamedAnswer, VendorLost | VendorUnreachable, Scope.Scope> {
   const total = makeTimeBudget(options.timeout)
   const untilFirstBytes = makeTimeBudget(options.firstBytesTimeout)
   const response = yield* waitFor(total, untilFirstBytes, (left) => wire.open(request, left))
   const awaitRoom = yield* makeEventRoom
   const body = makeBodyReader(response, total)
-  const { firstChunks, isStream } = yield* readBeginning(response, body, untilFirstBytes)
+  const { firstChunks, isStream } = yield* readBeginning(response, body, untilFirstBytes, form)
   if (!isStream) {
     const isComplete = yield* readToEnd(firstChunks, body, untilFirstBytes, options.maxBytes)
     const raw = new RawAnswer(firstChunks)
@@ -178,7 +222,7 @@ const exchange = Effect.fnUntraced(function* (
     return { ...answer, isStream: false }
   }
 
-  const reader = makeEventReader(options.eventBytes ?? options.maxBytes)
+  const reader = form.makeReader(options.eventBytes ?? options.maxBytes)
   const head = headOf(response)
   let events = 0
   for (let isOver = false; !isOver; ) {
@@ -207,4 +251,18 @@ export const sendForEvents = (
   options: StreamOptions,
   take: (events: ReadonlyArray<Buffer>) => Effect.Effect<boolean>
 ): Effect.Effect<StreamedAnswer, VendorLost | VendorUnreachable> =>
-  recordCall(request, Effect.scoped(exchange(wire, request, options, take)))
+  recordCall(request, Effect.scoped(exchange(wire, request, options, take, eventForm)))
+
+/** Like `sendForEvents`, for a sound, whose bytes are passed to `take` as they arrive. */
+export const sendForSound = (
+  wire: VendorWire["Service"],
+  request: VendorRequest,
+  options: StreamOptions,
+  take: (chunks: ReadonlyArray<Buffer>) => Effect.Effect<void>
+): Effect.Effect<StreamedAnswer, VendorLost | VendorUnreachable> =>
+  recordCall(
+    request,
+    Effect.scoped(
+      exchange(wire, request, options, (chunks) => Effect.as(take(chunks), false), soundForm)
+    )
+  )

@@ -128,9 +128,24 @@ const embeddingExamples: Examples = {
   }
 }
 
-const reserved = (summary: string, model: string): Examples => ({
-  model: { summary, value: { model } }
-})
+const rerankExamples: Examples = {
+  texts: {
+    summary: "Two documents",
+    value: {
+      model: "rank-1",
+      query: "When is the harbour calm?",
+      documents: ["The harbour is calm at dawn.", "Trains leave every hour."],
+      top_n: 1
+    }
+  }
+}
+
+const speechExamples: Examples = {
+  sound: {
+    summary: "A sentence",
+    value: { model: "voice-1", input: "The harbour is calm at dawn.", voice: "alloy" }
+  }
+}
 
 const changeEndpoint: Examples = {
   events: {
@@ -218,11 +233,15 @@ export const examples: Partial<Readonly<Record<OperationId, Examples>>> = {
     ...videoExamples,
     ...imageExamples,
     ...chatExamples,
-    ...embeddingExamples
+    ...embeddingExamples,
+    ...rerankExamples,
+    ...speechExamples
   },
-  "reserved.rerank": reserved("Model of modality rerank", "rank-1"),
-  "reserved.speech": reserved("Model of modality tts", "speak-1"),
-  "reserved.transcribe": reserved("Model of modality asr", "listen-1"),
+  "texts.rerank": rerankExamples,
+  "audio.speech": speechExamples,
+  "audio.transcribe": {
+    model: { summary: "Model of modality asr", value: { model: "listen-1" } }
+  },
   "webhooks.createEndpoint": {
     tasks: {
       summary: "Told of ended videos and images",

@@ -35,8 +35,13 @@ const parts: Readonly<Record<string, ReadonlyArray<Section>>> = {
     },
     {
       title: "Texts",
-      description: "Chat completions and embeddings, charged by tokens.",
+      description: "Chat completions and embeddings, charged by tokens, and rankings of documents.",
       contents: ["texts"]
+    },
+    {
+      title: "Speech",
+      description: "Texts that are spoken, charged by characters or tokens.",
+      contents: ["audio"]
     },
     {
       title: "Files",
@@ -67,11 +72,6 @@ const parts: Readonly<Record<string, ReadonlyArray<Section>>> = {
       title: "Webhook endpoints",
       description: "Receivers of the organisation's events, their secrets and their deliveries.",
       contents: ["webhooks"]
-    },
-    {
-      title: "Coming soon",
-      description: "Routes of modalities that are not open yet; they answer `modality_not_ready`.",
-      contents: ["reserved"]
     }
   ],
   "For operators": [

@@ -8,10 +8,10 @@ import { pricedResolutions } from "../video/videoPriceTable.ts"
 import type { CatalogDocument, Channel, Model, Mount } from "./CatalogDocument.ts"
 import { keyWarnings, type StoredKeys } from "./channelKeys.ts"
 import { isLinkLocalHost } from "./linkLocal.ts"
-import { isReserved, type Modality } from "./Modality.ts"
+import { type Modality, modalities } from "./Modality.ts"
 import type { ModelLimits } from "./ModelLimits.ts"
 import type { Prices } from "./Prices.ts"
-import type { ProtocolTables } from "./ProtocolTables.ts"
+import { type ProtocolTables, servesModality } from "./ProtocolTables.ts"
 import {
   limitShapeFaults,
   limitUseFaults,
@@ -35,14 +35,16 @@ interface ModalityRules {
 
 const textLimits = ["input_tokens", "output_tokens", "image_tokens", "thought_tokens"] as const
 
+const soundLimits = ["input_tokens", "output_tokens"] as const
+
 const rulesOf: Readonly<Record<Modality, ModalityRules>> = {
   chat: { prices: ["tokens"], protocols: "text", limits: textLimits },
   vlm: { prices: ["tokens"], protocols: "text", limits: textLimits },
   embedding: { prices: ["tokens"], protocols: "text", limits: ["input_tokens"] },
-  rerank: { prices: ["tokens"], protocols: null },
+  rerank: { prices: ["tokens", "searches"], protocols: "rerank", limits: ["input_tokens"] },
   image: { prices: ["image", "image_tokens"], protocols: "image" },
-  tts: { prices: [], protocols: null },
-  asr: { prices: [], protocols: null },
+  tts: { prices: ["characters", "tokens"], protocols: "audio", limits: soundLimits },
+  asr: { prices: ["audio_seconds", "tokens"], protocols: "audio", limits: soundLimits },
   video: {
     prices: ["token_video", "second_video", "video_table"],
     protocols: "video",
@@ -61,12 +63,31 @@ export const protocolNamesOf = (
   protocols: ProtocolTables
 ): ReadonlyArray<string> => {
   const { protocols: table } = rulesOf[modality]
-  return table === null ? [] : [...protocols[table].keys()]
+  return table === null ? [] : [...(protocols[table]?.keys() ?? [])]
 }
 
 /** The protocol a mount speaks. */
 export const mountProtocol = (model: Model, mount: Mount): string =>
   mount.protocol ?? model.protocol
+
+/**
+ * Whether the model can be ordered. Models of some modalities are open only where they are mounted
+ * by a protocol that serves the modality, be the mount enabled or not.
+ */
+export const statusOf = (
+  protocols: ProtocolTables,
+  { mounts }: Pick<CatalogDocument, "mounts">,
+  model: Model
+): "open" | "coming_soon" | "planned" => {
+  const { modality } = model
+  const { status } = modalities[modality]
+  if (status !== "by_mount") return status
+  const isServed = mounts.some(
+    (mount) =>
+      mount.model === model.id && servesModality(protocols, mountProtocol(model, mount), modality)
+  )
+  return isServed ? "open" : "coming_soon"
+}
 
 function* duplicates(list: string, entries: ReadonlyArray<{ readonly id: string }>): Faults {
   const seen = new Set<string>()
@@ -366,8 +387,7 @@ function* mountWarnings(protocols: ProtocolTables, catalog: CatalogDocument): Fa
     const { modality } = model
     const protocol = mountProtocol(model, mount)
     const path = `mounts[${index}].protocol`
-    const table = rulesOf[modality].protocols
-    if (table !== null && !protocols[table].has(protocol)) {
+    if (modality !== "omni" && !servesModality(protocols, protocol, modality)) {
       yield { path, message: `${protocol} is no ${modality} protocol of this gateway` }
     }
     const row = protocols.video.get(protocol)
@@ -394,8 +414,8 @@ export const findWarnings = (
   storedKeys: StoredKeys
 ): ReadonlyArray<FieldFault> => [
   ...keyWarnings(catalog, storedKeys),
-  ...catalog.models.flatMap(({ modality, prices }, index) => {
-    if (prices !== undefined || isReserved(modality)) return []
+  ...catalog.models.flatMap((model, index) => {
+    if (model.prices !== undefined || statusOf(protocols, catalog, model) !== "open") return []
     const path = `models[${index}].prices`
     return [{ path, message: "without a price it answers billing_unavailable" }]
   }),

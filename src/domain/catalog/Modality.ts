@@ -5,17 +5,18 @@ interface Row {
   /** The short name that `GET /v1/models?modality=` accepts; null if there is none. */
   readonly filter: string | null
   readonly endpoint: string | null
-  readonly status: "open" | "coming_soon" | "planned"
+  /** The models of a modality `by_mount` are open where a protocol that serves them is mounted. */
+  readonly status: "open" | "by_mount" | "planned"
 }
 
 export const modalities = {
   chat: { filter: "language", endpoint: "/v1/chat/completions", status: "open" },
   vlm: { filter: "image-text", endpoint: "/v1/chat/completions", status: "open" },
   embedding: { filter: "vector", endpoint: "/v1/embeddings", status: "open" },
-  rerank: { filter: "rerank", endpoint: "/v1/rerank", status: "coming_soon" },
+  rerank: { filter: "rerank", endpoint: "/v1/rerank", status: "by_mount" },
   image: { filter: "image", endpoint: "/v1/images/generations", status: "open" },
-  tts: { filter: null, endpoint: "/v1/audio/speech", status: "coming_soon" },
-  asr: { filter: null, endpoint: "/v1/audio/transcriptions", status: "coming_soon" },
+  tts: { filter: null, endpoint: "/v1/audio/speech", status: "by_mount" },
+  asr: { filter: null, endpoint: "/v1/audio/transcriptions", status: "by_mount" },
   video: { filter: "video", endpoint: "/v1/videos/generations", status: "open" },
   omni: { filter: null, endpoint: null, status: "planned" }
 } as const satisfies Record<string, Row>
@@ -25,8 +26,9 @@ export const Modality = Schema.Literals(Struct.keys(modalities)).annotate({
 })
 export type Modality = typeof Modality.Type
 
-/** Whether the modality is a reserved placeholder, whose calls answer `modality_not_ready`. */
-export const isReserved = (modality: Modality): boolean => modalities[modality].status !== "open"
+/** Whether models of the modality generate no output that is billed by tokens. */
+export const isBilledByInput = (modality: Modality): boolean =>
+  modality === "embedding" || modality === "rerank"
 
 /** Every value that `?modality=` accepts: the modalities and their short names. */
 export const modalityFilters: ReadonlyMap<string, Modality> = new Map(

@@ -4,13 +4,17 @@
  */
 import { Schema } from "effect"
 import { ImageLines, ImageTable, ImageTokens, ImageTokenTable } from "../image/imagePrices.ts"
-import { PerMillionTokens, PositiveAmount } from "../money/Money.ts"
+import {
+  PerMillionCharacters,
+  PerMillionTokens,
+  PerThousandSearches,
+  PositiveAmount
+} from "../money/Money.ts"
 import { PriceTier, Resolution } from "../video/tiers.ts"
 import { videoTables } from "../video/videoPriceTable.ts"
 
-const positivePerMillion = PerMillionTokens.check(
-  Schema.isGreaterThanBigInt(0n, { expected: "a price greater than 0" })
-)
+const isPositive = Schema.isGreaterThanBigInt(0n, { expected: "a price greater than 0" })
+const positivePerMillion = PerMillionTokens.check(isPositive)
 
 /** Prices in nano-units per token, without and with a reference video in the order. */
 const TokenTierPrice = Schema.Struct({
@@ -94,12 +98,65 @@ export const ImageTokenPrices = Schema.Struct({
 }).annotate({ identifier: "ImageTokenPrices", description: "Images, billed by tokens" })
 export type ImageTokenPrices = typeof ImageTokenPrices.Type
 
+const wholeNumberOr = (fallback: number, maximum: number, description: string) =>
+  Schema.optionalKey(
+    Schema.Int.check(
+      Schema.isBetween({ minimum: 1, maximum }, { expected: `a whole number from 1 to ${maximum}` })
+    ).annotate({ description: `${description}; ${fallback} when left out` })
+  )
+
+/** The price in nano-units of a character of a text that is spoken. */
+export const CharacterPrices = Schema.Struct({
+  kind: priceKind("characters"),
+  per_million_characters: PerMillionCharacters.check(isPositive),
+  counts: Schema.optionalKey(
+    Schema.Literals(["code_points", "han_double"]).annotate({
+      description:
+        "What a character is: a code point of Unicode, or the same with a Han character as two; code_points when left out"
+    })
+  )
+}).annotate({ identifier: "CharacterPrices", description: "Speech, billed by characters" })
+export type CharacterPrices = typeof CharacterPrices.Type
+
+export const USUAL_STEP_SECONDS = 1
+export const USUAL_MINIMUM_SECONDS = 1
+
+/** The price in nano-units of a second of sound. */
+export const AudioSecondPrices = Schema.Struct({
+  kind: priceKind("audio_seconds"),
+  per_second: PositiveAmount,
+  step_seconds: wholeNumberOr(
+    USUAL_STEP_SECONDS,
+    3600,
+    "The seconds to a multiple of which a length is rounded up"
+  ),
+  minimum_seconds: wholeNumberOr(USUAL_MINIMUM_SECONDS, 3600, "The least seconds that are billed")
+}).annotate({ identifier: "AudioSecondPrices", description: "Sounds, billed by their length" })
+export type AudioSecondPrices = typeof AudioSecondPrices.Type
+
+export const USUAL_DOCUMENTS_PER_SEARCH = 100
+
+/** The price in nano-units of a search: a query with some documents. */
+export const SearchPrices = Schema.Struct({
+  kind: priceKind("searches"),
+  per_thousand_searches: PerThousandSearches.check(isPositive),
+  documents_per_search: wholeNumberOr(
+    USUAL_DOCUMENTS_PER_SEARCH,
+    10_000,
+    "The most documents of one search; more documents are several searches"
+  )
+}).annotate({ identifier: "SearchPrices", description: "Reranking, billed by searches" })
+export type SearchPrices = typeof SearchPrices.Type
+
 export const Prices = Schema.Union([
   ImageTokenPrices,
   TokenVideoPrices,
   SecondVideoPrices,
   ...videoTables,
   ImagePrices,
-  TokenPrices
+  TokenPrices,
+  CharacterPrices,
+  AudioSecondPrices,
+  SearchPrices
 ])
 export type Prices = typeof Prices.Type

@@ -1,6 +1,7 @@
 /** The protocols that the gateway knows, by name. */
 import { type ImageProtocolRow, imageProtocols } from "../image/ImageProtocol.ts"
 import { type VideoProtocolRow, videoProtocols } from "../video/VideoProtocol.ts"
+import type { Modality } from "./Modality.ts"
 
 /** The features of a protocol for chat, image understanding and embedding models. */
 interface TextProtocolRow {
@@ -14,16 +15,69 @@ export const textProtocols = {
 
 export type TextProtocol = keyof typeof textProtocols
 
+/** The features of a protocol for reranking models: it has none beyond the call itself. */
+type RerankProtocolRow = Readonly<Record<never, never>>
+
+export const rerankProtocols = {
+  jina: {}
+} as const satisfies Record<string, RerankProtocolRow>
+
+export type RerankProtocol = keyof typeof rerankProtocols
+
+/** The features of a protocol for models of speech. */
+interface AudioProtocolRow {
+  /** Whether the protocol speaks texts, and whether it transcribes sounds. */
+  readonly tts: boolean
+  readonly asr: boolean
+}
+
+export const audioProtocols = {
+  openai: { tts: true, asr: false }
+} as const satisfies Record<string, AudioProtocolRow>
+
+export type AudioProtocol = keyof typeof audioProtocols
+
 export interface ProtocolTables {
   readonly video: ReadonlyMap<string, VideoProtocolRow>
   readonly image: ReadonlyMap<string, ImageProtocolRow>
   /** Protocols of the modalities chat, vlm and embedding. */
   readonly text: ReadonlyMap<string, TextProtocolRow>
+  /** Absent, as `audio`, where a program that replaces the protocols has none. */
+  readonly rerank?: ReadonlyMap<string, RerankProtocolRow>
+  /** Protocols of the modalities tts and asr. */
+  readonly audio?: ReadonlyMap<string, AudioProtocolRow>
 }
 
 /** The protocols that come with the gateway. */
 export const builtInProtocols: ProtocolTables = {
   video: new Map(Object.entries(videoProtocols)),
   image: new Map(Object.entries(imageProtocols)),
-  text: new Map(Object.entries(textProtocols))
+  text: new Map(Object.entries(textProtocols)),
+  rerank: new Map(Object.entries(rerankProtocols)),
+  audio: new Map(Object.entries(audioProtocols))
+}
+
+/** Whether a protocol serves models of the modality. */
+export const servesModality = (
+  protocols: ProtocolTables,
+  protocol: string,
+  modality: Modality
+): boolean => {
+  switch (modality) {
+    case "video":
+    case "image":
+      return protocols[modality].has(protocol)
+    case "rerank":
+      return protocols.rerank?.has(protocol) === true
+    case "chat":
+    case "vlm":
+      return protocols.text.has(protocol)
+    case "embedding":
+      return protocols.text.get(protocol)?.embeddings === true
+    case "tts":
+    case "asr":
+      return protocols.audio?.get(protocol)?.[modality] === true
+    case "omni":
+      return false
+  }
 }

@@ -3,7 +3,14 @@
  * what lists and catalogs forbid each other.
  */
 import { Array as Arr, DateTime, Predicate, Schema } from "effect"
-import { formatNano, MAX_AMOUNT_NANO, NANO_PER_UNIT, TOKENS_PER_QUOTE } from "../money/Money.ts"
+import {
+  CHARACTERS_PER_QUOTE,
+  formatNano,
+  MAX_AMOUNT_NANO,
+  NANO_PER_UNIT,
+  SEARCHES_PER_QUOTE,
+  TOKENS_PER_QUOTE
+} from "../money/Money.ts"
 import { nearestName } from "../nearest.ts"
 import type { FieldFault } from "../requestFields.ts"
 import type { CatalogDocument, Model } from "./CatalogDocument.ts"
@@ -102,18 +109,45 @@ const multiply = (value: unknown, factor: bigint): unknown => {
 
 const isPrices = Schema.is(Prices)
 
-/** Whether a price of the table is of tokens. A surcharge is not, whatever the unit is. */
-const isPerToken = (prices: Prices, { path }: LeafPrice): boolean =>
-  prices.kind === "token_video" ||
-  prices.kind === "tokens" ||
-  prices.kind === "image_tokens" ||
-  (prices.kind === "video_table" &&
-    prices.unit === "token" &&
-    !path.startsWith("reference_surcharge"))
+/** How the catalog writes a price: for how many units, in words, and with how many decimals. */
+interface PriceForm {
+  readonly units: bigint
+  readonly words: string
+  readonly decimals: number
+}
+
+const perUnit: PriceForm = { units: 1n, words: "", decimals: 9 }
+const perMillionTokens: PriceForm = {
+  units: TOKENS_PER_QUOTE,
+  words: " per million tokens",
+  decimals: 3
+}
+
+/** The form of a price in the table. A surcharge is for one image, whatever the table's unit is. */
+const priceForm = (prices: Prices, { path }: LeafPrice): PriceForm => {
+  switch (prices.kind) {
+    case "token_video":
+    case "tokens":
+    case "image_tokens":
+      return perMillionTokens
+    case "video_table":
+      return prices.unit === "token" && !path.startsWith("reference_surcharge")
+        ? perMillionTokens
+        : perUnit
+    case "characters":
+      return { units: CHARACTERS_PER_QUOTE, words: " per million characters", decimals: 3 }
+    case "searches":
+      return { units: SEARCHES_PER_QUOTE, words: " per thousand searches", decimals: 6 }
+    case "second_video":
+    case "image":
+    case "audio_seconds":
+      return perUnit
+  }
+}
 
 /** What a price of the table stands for in the catalog: a price per token is written per million. */
 const writtenNano = (prices: Prices, leaf: LeafPrice): bigint =>
-  isPerToken(prices, leaf) ? leaf.nano * TOKENS_PER_QUOTE : leaf.nano
+  leaf.nano * priceForm(prices, leaf).units
 
 const gcd = (one: bigint, other: bigint): bigint => (other === 0n ? one : gcd(other, one % other))
 
@@ -147,6 +181,7 @@ const factorFaults = (catalog: Pick<CatalogDocument, "models">, factor: bigint) 
       .map((leaf) => {
         const { path, nano } = leaf
         const isTooLarge = (nano * factor) % NANO_PER_UNIT === 0n
+        const { decimals, words } = priceForm(prices, leaf)
         return {
           path: `models[${index}].prices.${path}`,
           model: id,
@@ -154,9 +189,7 @@ const factorFaults = (catalog: Pick<CatalogDocument, "models">, factor: bigint) 
           price: formatNano(writtenNano(prices, leaf)),
           issue: isTooLarge
             ? `is more than ${formatNano(MAX_AMOUNT_NANO)}`
-            : isPerToken(prices, leaf)
-              ? "has more than 3 decimals per million tokens"
-              : "has more than 9 decimals"
+            : `has more than ${decimals} decimals${words}`
         }
       })
   })

@@ -63,28 +63,58 @@ export const PositiveAmount = Amount.check(
 export const TOKENS_PER_QUOTE = 1_000_000n
 
 /**
- * A price per million tokens in the API, nano-units per single token in the code. A price whose
- * per-token value is not a whole number of nano-units (more than three decimals) is refused, so
- * that price times tokens is always exact.
+ * A price of many units in the API, nano-units of a single unit in the code. A price whose value of
+ * one unit is not a whole number of nano-units is refused, so that price times units is always
+ * exact. `decimals` is the number of decimals that such a price can have.
  */
-export const PerMillionTokens = Schema.String.annotate({
-  description: "Decimal string: currency units per million tokens, at most three decimals",
-  examples: ["46"]
-}).pipe(
-  Schema.decodeTo(
-    Schema.BigInt,
-    SchemaTransformation.transformEffect({
-      decode: (text: string) =>
-        parseNano(text).pipe(
-          Result.flatMap((perMillion) =>
-            perMillion % TOKENS_PER_QUOTE === 0n
-              ? Result.succeed(perMillion / TOKENS_PER_QUOTE)
-              : Result.fail("a price per million tokens with at most 3 decimals")
+const priceOfMany = (
+  many: bigint,
+  {
+    of,
+    decimals,
+    example
+  }: { readonly of: string; readonly decimals: number; readonly example: string }
+) =>
+  Schema.String.annotate({
+    description: `Decimal string: currency units per ${of}, at most ${decimals} decimals`,
+    examples: [example]
+  }).pipe(
+    Schema.decodeTo(
+      Schema.BigInt,
+      SchemaTransformation.transformEffect({
+        decode: (text: string) =>
+          parseNano(text).pipe(
+            Result.flatMap((price) =>
+              price % many === 0n
+                ? Result.succeed(price / many)
+                : Result.fail(`a price per ${of} with at most ${decimals} decimals`)
+            ),
+            Result.mapError(expected),
+            Effect.fromResult
           ),
-          Result.mapError(expected),
-          Effect.fromResult
-        ),
-      encode: (perToken: bigint) => Effect.succeed(formatNano(perToken * TOKENS_PER_QUOTE))
-    })
+        encode: (nanoPerUnit: bigint) => Effect.succeed(formatNano(nanoPerUnit * many))
+      })
+    )
   )
-)
+
+export const PerMillionTokens = priceOfMany(TOKENS_PER_QUOTE, {
+  of: "million tokens",
+  decimals: 3,
+  example: "46"
+})
+
+export const CHARACTERS_PER_QUOTE = 1_000_000n
+
+export const PerMillionCharacters = priceOfMany(CHARACTERS_PER_QUOTE, {
+  of: "million characters",
+  decimals: 3,
+  example: "100"
+})
+
+export const SEARCHES_PER_QUOTE = 1_000n
+
+export const PerThousandSearches = priceOfMany(SEARCHES_PER_QUOTE, {
+  of: "thousand searches",
+  decimals: 6,
+  example: "14"
+})

@@ -20,14 +20,16 @@ import {
 } from "./chargeParts.ts"
 import type { ChargeUnit } from "./charges.ts"
 import { formatNano } from "./Money.ts"
+import { UnitQuote } from "./unitQuotes.ts"
 
 /** A quote in the form in which it is stored, unchanged, with the hold. */
-export const Quote = Schema.Union([VideoQuote, ImageQuote, ImageTokenQuote, TextQuote])
+export const Quote = Schema.Union([VideoQuote, ImageQuote, ImageTokenQuote, TextQuote, UnitQuote])
 export type Quote = typeof Quote.Type
 
 const encodeImage = Schema.encodeSync(ImageQuote)
 const encodeImageTokens = Schema.encodeSync(ImageTokenQuote)
 const encodeText = Schema.encodeSync(TextQuote)
+const encodeUnits = Schema.encodeSync(UnitQuote)
 const encodeVideo = Schema.encodeSync(VideoQuote)
 
 /** The JSON form of a quote. */
@@ -39,6 +41,10 @@ export const encodeQuote = (quote: Quote): typeof Quote.Encoded => {
       return encodeImageTokens(quote)
     case "tokens":
       return encodeText(quote)
+    case "characters":
+    case "audio_seconds":
+    case "searches":
+      return encodeUnits(quote)
     case "token_video":
     case "second_video":
     case "video_table":
@@ -101,11 +107,17 @@ export const unitOf = (
       return { unit: "token", unitPriceNano: quote.nanoPerOutputToken }
     case "image":
       return { unit: "image", unitPriceNano: quote.nanoPerImage }
+    case "characters":
+      return { unit: "character", unitPriceNano: quote.nanoPerUnit }
+    case "audio_seconds":
+      return { unit: "second", unitPriceNano: quote.nanoPerUnit }
+    case "searches":
+      return { unit: "search", unitPriceNano: quote.nanoPerUnit }
   }
 }
 
 export const countOf = (count: number | bigint, one: string): string =>
-  `${count} ${one}${BigInt(count) === 1n ? "" : "s"}`
+  `${count} ${BigInt(count) === 1n ? one : one.endsWith("h") ? `${one}es` : `${one}s`}`
 
 /**
  * The formula of a video billed by tokens, such as `(0 + 5) s x 21600 tokens/s x 0.000046 = 4.968`.
@@ -208,6 +220,17 @@ const imageTokenHold = (quote: ImageTokenQuote): string => {
   return imageTokenFormula({ ...quote, nanoPerTextToken: text }, used, parts)
 }
 
+/**
+ * The formula of the hold of an order by one kind of unit, such as `5 searches x 0.002 = 0.01`, or
+ * `12.5 s, billed as 13 s x 0.0001 = 0.0013`.
+ */
+const unitFormula = (quote: UnitQuote): string => {
+  const price = `${formatNano(quote.nanoPerUnit)} = ${formatNano(quote.holdNano)}`
+  return quote.kind === "audio_seconds"
+    ? `${quote.milliseconds / 1000} s, billed as ${quote.units} s x ${price}`
+    : `${countOf(quote.units, unitOf(quote).unit)} x ${price}`
+}
+
 /** The formula of the hold, in one line. */
 export const formulaOf = (quote: Quote): string => {
   const hold = formatNano(quote.holdNano)
@@ -222,6 +245,10 @@ export const formulaOf = (quote: Quote): string => {
       return `${countOf(quote.images, "image")}${tierOf(quote)} x ${formatNano(quote.nanoPerImage)} = ${hold}`
     case "tokens":
       return textFormula(dearestPrices(quote), quote)
+    case "characters":
+    case "audio_seconds":
+    case "searches":
+      return unitFormula(quote)
     case "image_tokens":
       return imageTokenHold(quote)
   }

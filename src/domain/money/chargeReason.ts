@@ -15,8 +15,10 @@ import {
   imageTokenFormula,
   type Quote,
   textFormula,
-  tokenFormula
+  tokenFormula,
+  unitOf
 } from "./Quote.ts"
+import type { UnitQuote } from "./unitQuotes.ts"
 
 interface SettledCharge {
   /** The quote that was stored with the hold: every price in the explanation comes from it. */
@@ -157,6 +159,25 @@ const imageTokenReason = (charge: SettledCharge & { quote: ImageTokenQuote }): s
   }
 }
 
+const soundSources: Readonly<Partial<Record<ChargeBasis, string>>> = {
+  upstream_usage: "The vendor reported the length of the sound:",
+  largest_plausible:
+    "The vendor reported a longer sound than the one that was sent, so its measured length counts:",
+  formula: "The vendor reported no length, so the measured length of the sound counts:",
+  [UNREADABLE_BASIS]: `${unreadableAnswer} the measured length of the sound counts:`
+}
+
+/** The reason of a charge by characters, seconds of a sound, or searches. */
+const countReason = (charge: SettledCharge & { quote: UnitQuote }): string => {
+  const { quote, units, basis, currency } = charge
+  const count = `${countOf(units, unitOf(quote).unit)} at ${formatNano(quote.nanoPerUnit)} ${currency} each`
+  if (quote.kind === "audio_seconds") return `${soundSources[basis] ?? ""} ${count}`.trim()
+  const subject = quote.kind === "characters" ? "characters of the text" : "documents of the order"
+  return basis === UNREADABLE_BASIS
+    ? `${unreadableAnswer} the ${subject} count: ${count}`
+    : `The ${subject} count, whatever the vendor reports: ${count}`
+}
+
 const unitReason = (charge: SettledCharge): string => {
   const { quote, currency } = charge
   switch (quote.kind) {
@@ -178,6 +199,10 @@ const unitReason = (charge: SettledCharge): string => {
         ? `The vendor reported what it read and wrote: ${formula}`
         : `The vendor reported no usable token count, so the size of what was sent and received counts: ${formula}`
     }
+    case "characters":
+    case "audio_seconds":
+    case "searches":
+      return countReason({ ...charge, quote })
     case "image_tokens":
       return imageTokenReason({ ...charge, quote })
     case "image":

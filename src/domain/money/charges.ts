@@ -1,6 +1,6 @@
 /** The units that charges count, and the sources of the counts. */
 
-export const chargeUnits = ["token", "second", "image", "clip"] as const
+export const chargeUnits = ["token", "second", "image", "clip", "character", "search"] as const
 export type ChargeUnit = (typeof chargeUnits)[number]
 
 /**
@@ -15,6 +15,8 @@ export const chargeBases = [
   "ordered_seconds",
   "ordered_clip",
   "requested_images",
+  "requested_characters",
+  "requested_searches",
   "unread_answer"
 ] as const
 export type ChargeBasis = (typeof chargeBases)[number]

@@ -20,9 +20,9 @@ const MOST_TOKENS_PER_IMAGE = 16_384
  * The maximum number of tokens that a vendor may add to a request, such as a template or
  * instructions for tools.
  */
-const VENDOR_TOKENS = 1024
+export const VENDOR_TOKENS = 1024
 /** The maximum number of tokens that a vendor may add to each message and to each choice. */
-const VENDOR_TOKENS_EACH = 16
+export const VENDOR_TOKENS_EACH = 16
 /**
  * The maximum ratio of output to held tokens if the client sets no limit. A vendor then stops at
  * the model's own limit, which is 128k at most.
@@ -251,7 +251,7 @@ export const estimateChat = (body: ChatBody, limits: Limits = usualLimits): Expe
  * The plausible maximum of input tokens. A vendor cannot read more than the model's largest input,
  * provided that the catalog states this limit correctly.
  */
-const mostInputOf = (maxTokens: bigint, heldTokens: bigint, largestInput: bigint): bigint =>
+export const mostInputOf = (maxTokens: bigint, heldTokens: bigint, largestInput: bigint): bigint =>
   maxTokens < largestInput ? maxTokens : BigIntOps.max(heldTokens, largestInput)
 
 const inputSize = (input: EmbeddingBody["input"]): InputSize => {

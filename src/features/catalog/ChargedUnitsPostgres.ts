@@ -39,7 +39,13 @@ export const layerChargedUnits = Layer.effect(
                  sum(o.output) FILTER (WHERE q.kind IN ('tokens', 'image_tokens'))::text AS "outputTokens",
                  sum(q."cachedTokens")::text AS "cachedTokens",
                  sum(q."audioInputTokens")::text AS "audioInputTokens",
-                 sum(q."audioOutputTokens")::text AS "audioOutputTokens"
+                 sum(q."audioOutputTokens")::text AS "audioOutputTokens",
+                 sum(q."codePoints")::text AS "codePoints",
+                 sum(q."hanCharacters")::text AS "hanCharacters",
+                 sum(o.output) FILTER (WHERE q.kind = 'audio_seconds')::text AS "audioSeconds",
+                 q."stepSeconds", q."minimumSeconds",
+                 sum(o.output) FILTER (WHERE q.kind = 'searches')::text AS searches,
+                 q."documentsPerSearch"
             FROM orders o
             JOIN organizations g ON g.id = o.organization_id
            CROSS JOIN LATERAL (
@@ -55,6 +61,7 @@ export const layerChargedUnits = Layer.effect(
                     o.quote ->> 'quality' AS quality, o.quote ->> 'size' AS size,
                     coalesce((o.quote ->> 'edit')::boolean, false) AS edit,
                     CASE WHEN o.unit = 'second'
+                              AND o.quote ->> 'kind' <> 'audio_seconds'
                          THEN least(o.output, (o.quote ->> 'outputSeconds')::bigint)
                          WHEN (o.quote ->> 'smart')::boolean IS NOT TRUE
                          THEN (o.quote ->> 'outputSeconds')::bigint END AS seconds,
@@ -77,7 +84,12 @@ export const layerChargedUnits = Layer.effect(
                     CASE WHEN o.quote ? 'nanoPerAudioInputToken'
                          THEN units_of_part(o.parts, 'audio_input') END AS "audioInputTokens",
                     CASE WHEN o.quote ? 'nanoPerAudioOutputToken'
-                         THEN units_of_part(o.parts, 'audio_output') END AS "audioOutputTokens"
+                         THEN units_of_part(o.parts, 'audio_output') END AS "audioOutputTokens",
+                    (o.quote ->> 'codePoints')::bigint AS "codePoints",
+                    (o.quote ->> 'hanCharacters')::bigint AS "hanCharacters",
+                    (o.quote ->> 'stepSeconds')::int AS "stepSeconds",
+                    (o.quote ->> 'minimumSeconds')::int AS "minimumSeconds",
+                    (o.quote ->> 'documentsPerSearch')::int AS "documentsPerSearch"
                FROM (SELECT 1) one
                LEFT JOIN LATERAL (
                  SELECT facts FROM jsonb_array_elements(o.quote -> 'cheaperLines') AS facts
@@ -86,7 +98,8 @@ export const layerChargedUnits = Layer.effect(
              AND o.created_at >= ${first} - interval '1 day'
              AND o.created_at < ${first} + interval '1 month 1 day'
              AND ${isIncluded}
-           GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, q.tokens IS NULL, q.seconds IS NULL,
+           GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, q."stepSeconds",
+                    q."minimumSeconds", q."documentsPerSearch", q.kind, q.tokens IS NULL, q.seconds IS NULL,
                     q."inputSeconds" IS NULL, q."imageInputTokens" IS NULL,
                     q."cachedTokens" IS NULL, q."audioInputTokens" IS NULL,
                     q."audioOutputTokens" IS NULL`

@@ -86,9 +86,13 @@ const protocolsAt = ({ document, models }: CatalogSnapshot, channelId: string): 
 }
 
 const makeAccountCheck = Effect.gen(function* () {
-  const { video, image, text } = yield* ProtocolAdapter
+  const { video, image, text, rerank, audio } = yield* ProtocolAdapter
   const adapterOf = (protocol: string) =>
-    video.get(protocol) ?? image.get(protocol) ?? text.get(protocol)
+    video.get(protocol) ??
+    image.get(protocol) ??
+    text.get(protocol) ??
+    rerank?.get(protocol) ??
+    audio?.get(protocol)
   const checkAccount = (protocol: string, account: CheckedAccount) => {
     const adapter = adapterOf(protocol)
     if (adapter?.check !== undefined) return runCheck(protocol, account, adapter.check)

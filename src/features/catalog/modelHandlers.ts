@@ -1,8 +1,8 @@
 import { Array as Arr, Clock, Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import type { Model } from "../../domain/catalog/CatalogDocument.ts"
-import { mountProtocol } from "../../domain/catalog/CatalogRules.ts"
-import { modalities, modalityFilters } from "../../domain/catalog/Modality.ts"
+import { mountProtocol, statusOf } from "../../domain/catalog/CatalogRules.ts"
+import { modalityFilters } from "../../domain/catalog/Modality.ts"
 import { isAllowed, unknownModel } from "../../domain/catalog/modelNames.ts"
 import type { ProtocolTables } from "../../domain/catalog/ProtocolTables.ts"
 import type { VendorParameters } from "../../domain/catalog/vendorParameters.ts"
@@ -207,7 +207,7 @@ export const layerModelsHandlers = HttpApiBuilder.group(
         created: unixSeconds(snapshot.createdAt),
         owned_by: model.owned_by,
         modality: model.modality,
-        status: modalities[model.modality].status,
+        status: statusOf(protocols, snapshot.document, model),
         input_forms: inputFormsOf(model, limits),
         ...limits,
         ...(model.limits === undefined ? {} : { limits: model.limits }),

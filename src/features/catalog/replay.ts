@@ -6,10 +6,22 @@
 import { Order, Result, Schema } from "effect"
 import type { CatalogDocument } from "../../domain/catalog/CatalogDocument.ts"
 import type { PriceListTerms } from "../../domain/catalog/PriceList.ts"
-import type { ImageTokenPrices, Prices, TokenPrices } from "../../domain/catalog/Prices.ts"
+import type {
+  AudioSecondPrices,
+  CharacterPrices,
+  ImageTokenPrices,
+  Prices,
+  SearchPrices,
+  TokenPrices
+} from "../../domain/catalog/Prices.ts"
 import { priceModel } from "../../domain/catalog/priceLists.ts"
 import { imagePrice } from "../../domain/image/ImageQuote.ts"
 import { amountWithParts, partsOf } from "../../domain/money/chargeParts.ts"
+import {
+  audioRounding,
+  charactersBilled,
+  documentsPerSearchOf
+} from "../../domain/money/unitQuotes.ts"
 import { costOf, textPrices } from "../../domain/text/TextQuote.ts"
 import { Resolution } from "../../domain/video/tiers.ts"
 import { videoSecondPrice, videoTokenPrice } from "../../domain/video/VideoQuote.ts"
@@ -79,7 +91,17 @@ export const UnitGroup = Schema.Struct({
   /** For images by tokens: whether some of the cached tokens may be of input images. */
   mayCacheImages: Schema.Boolean,
   audioInputTokens: units,
-  audioOutputTokens: units
+  audioOutputTokens: units,
+  /** For speech by characters: the characters, and those of them that are Han characters. */
+  codePoints: units,
+  hanCharacters: units,
+  /** For transcriptions by length: the seconds as they were billed, and how they were rounded. */
+  audioSeconds: units,
+  stepSeconds: Schema.NullOr(Schema.Int),
+  minimumSeconds: Schema.NullOr(Schema.Int),
+  /** For rankings by searches: the searches, and the most documents of each. */
+  searches: units,
+  documentsPerSearch: Schema.NullOr(Schema.Int)
 })
 export type UnitGroup = typeof UnitGroup.Type
 
@@ -171,6 +193,29 @@ const amountOfImageTokens = (prices: ImageTokenPrices, group: UnitGroup): bigint
   return amountWithParts(input, parts) + outputTokens * prices.per_million_image_output
 }
 
+const amountOfCharacters = (prices: CharacterPrices, group: UnitGroup): bigint | null => {
+  const { codePoints, hanCharacters } = group
+  return codePoints === null || hanCharacters === null
+    ? null
+    : charactersBilled(prices, codePoints, hanCharacters) * prices.per_million_characters
+}
+
+/** The amount of sounds; null where the prices round their lengths in another way. */
+const amountOfAudio = (prices: AudioSecondPrices, group: UnitGroup): bigint | null => {
+  const { stepSeconds, minimumSeconds } = audioRounding(prices)
+  const isSameRounding =
+    group.stepSeconds === stepSeconds && group.minimumSeconds === minimumSeconds
+  return group.audioSeconds === null || !isSameRounding
+    ? null
+    : group.audioSeconds * prices.per_second
+}
+
+/** The amount of searches; null where the prices count other numbers of documents as one. */
+const amountOfSearches = (prices: SearchPrices, group: UnitGroup): bigint | null =>
+  group.searches === null || group.documentsPerSearch !== documentsPerSearchOf(prices)
+    ? null
+    : group.searches * prices.per_thousand_searches
+
 /**
  * The charge or cost of a group by a price table; null where the table has no price for it or
  * prices other units.
@@ -202,6 +247,12 @@ const amountUnder = (prices: Prices, group: UnitGroup): bigint | null => {
       return amountOfImageTokens(prices, group)
     case "tokens":
       return amountOfText(prices, group)
+    case "characters":
+      return amountOfCharacters(prices, group)
+    case "audio_seconds":
+      return amountOfAudio(prices, group)
+    case "searches":
+      return amountOfSearches(prices, group)
   }
 }
 

@@ -111,12 +111,22 @@ const LedgerEntry = Schema.Struct({
 
 const Quote = Schema.Struct({
   kind: oneOf(
-    ["token_video", "second_video", "video_table", "image", "image_tokens", "tokens"],
+    [
+      "token_video",
+      "second_video",
+      "video_table",
+      "image",
+      "image_tokens",
+      "tokens",
+      "characters",
+      "audio_seconds",
+      "searches"
+    ],
     "How it is billed"
   ),
   amount: amount("What was held"),
   exposure: Schema.optionalKey(amount("The most it could come to, where that was more")),
-  unit_price: amount("Price of a token, second, clip or image"),
+  unit_price: amount("Price of a token, second, clip, image, character or search"),
   resolution: Schema.optionalKey(text("Resolution it was priced at")),
   tier: Schema.optionalKey(text("Price tier used")),
   with_video: Schema.optionalKey(flag("Priced with video input")),
@@ -133,7 +143,11 @@ const Quote = Schema.Struct({
   input_tokens: Schema.optionalKey(integer("Of text: input tokens held for")),
   output_tokens: Schema.optionalKey(integer("Of text: output tokens held for")),
   text_tokens: Schema.optionalKey(integer("Of images: text tokens held for")),
-  image_tokens: Schema.optionalKey(integer("Of images: tokens of input images held for"))
+  image_tokens: Schema.optionalKey(integer("Of images: tokens of input images held for")),
+  characters: Schema.optionalKey(integer("Of speech: characters held for")),
+  milliseconds: Schema.optionalKey(integer("Of a transcription: measured length of the sound")),
+  searches: Schema.optionalKey(integer("Of a ranking: searches held for")),
+  documents: Schema.optionalKey(integer("Of a ranking: documents"))
 }).annotate({ description: "The price as it was pinned at the order" })
 
 /**

@@ -67,6 +67,9 @@ const serviceNames: Readonly<Record<string, string>> = {
   chat: "Language model",
   vlm: "Image-text understanding",
   embedding: "Vector model",
+  rerank: "Reranking",
+  tts: "Speech synthesis",
+  asr: "Speech recognition",
   image: "Image generation",
   video: "Video generation"
 }
@@ -76,8 +79,13 @@ const unitNames: Readonly<Record<string, string>> = {
   token: "Tokens",
   second: "Seconds",
   image: "Images",
-  clip: "Clips"
+  clip: "Clips",
+  character: "Characters",
+  search: "Searches"
 }
+
+/** The name of a meter that counts the unit, such as `images` or `searches`. */
+const pluralOf = (unit: string | null): string => (unit === "search" ? "searches" : `${unit}s`)
 
 interface Meter {
   readonly name: string
@@ -102,7 +110,7 @@ const metersOf = (entry: StatementEntry): ReadonlyArray<Meter> => {
       unitPriceNano: inputUnitPriceNano
     },
     {
-      name: unit === "token" ? "output" : `${unit}s`,
+      name: unit === "token" ? "output" : pluralOf(unit),
       unit,
       quantity: output === null ? null : baseUnits(output, outputParts),
       unitPriceNano

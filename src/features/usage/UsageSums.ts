@@ -58,7 +58,9 @@ export const UsageSum = Schema.Struct({
   tokens: Schema.BigIntFromString,
   seconds: Schema.BigIntFromString,
   images: Schema.BigIntFromString,
-  clips: Schema.BigIntFromString
+  clips: Schema.BigIntFromString,
+  characters: Schema.BigIntFromString,
+  searches: Schema.BigIntFromString
 })
 export type UsageSum = typeof UsageSum.Type
 

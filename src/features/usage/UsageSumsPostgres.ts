@@ -21,7 +21,9 @@ const sums = usageSumColumns({
   tokens: "tokens",
   seconds: "seconds",
   images: "images",
-  clips: "clips"
+  clips: "clips",
+  characters: "characters",
+  searches: "searches"
 })
 
 const groupColumns: Record<SumGroup, string> = {

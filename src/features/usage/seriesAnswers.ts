@@ -31,12 +31,14 @@ const tagOf = (tag: string | undefined): SumFilter["tag"] => {
 }
 
 /** The charged units; null where there are several kinds of units. */
-const unitsOf = ({ tokens, seconds, images, clips }: UsageSum) => {
+const unitsOf = ({ tokens, seconds, images, clips, characters, searches }: UsageSum) => {
   const charged = [
     { unit: "token" as const, units: Number(tokens) },
     { unit: "second" as const, units: Number(seconds) },
     { unit: "image" as const, units: Number(images) },
-    { unit: "clip" as const, units: Number(clips) }
+    { unit: "clip" as const, units: Number(clips) },
+    { unit: "character" as const, units: Number(characters) },
+    { unit: "search" as const, units: Number(searches) }
   ].filter(({ units }) => units > 0)
   const [first] = charged
   if (first === undefined) return { unit: null, units: 0 }

@@ -35,6 +35,8 @@ CREATE TABLE usage_sums (
   seconds bigint NOT NULL,
   images bigint NOT NULL,
   clips bigint NOT NULL,
+  characters bigint NOT NULL,
+  searches bigint NOT NULL,
   PRIMARY KEY (organization_id, tag_name, step, start, tag_value, member_id, key_id, model, modality,
                channel_id)
 ) WITH (fillfactor = 50);
@@ -69,7 +71,9 @@ BEGIN
            sum(CASE o.unit WHEN 'token' THEN n.charged * (o.input + o.output) ELSE 0 END) AS tokens,
            sum(CASE o.unit WHEN 'second' THEN n.charged * (o.input + o.output) ELSE 0 END) AS seconds,
            sum(CASE o.unit WHEN 'image' THEN n.charged * o.output ELSE 0 END) AS images,
-           sum(CASE o.unit WHEN 'clip' THEN n.charged * o.output ELSE 0 END) AS clips
+           sum(CASE o.unit WHEN 'clip' THEN n.charged * o.output ELSE 0 END) AS clips,
+           sum(CASE o.unit WHEN 'character' THEN n.charged * o.output ELSE 0 END) AS characters,
+           sum(CASE o.unit WHEN 'search' THEN n.charged * o.output ELSE 0 END) AS searches
       FROM (SELECT * FROM unnest(p_organizations, p_orders, p_returned)
                        AS x(organization_id, id, returned)) u
      CROSS JOIN LATERAL (SELECT * FROM orders r
@@ -86,12 +90,13 @@ BEGIN
   INSERT INTO usage_sums AS s (organization_id, tag_name, step, start, tag_value, member_id, key_id,
                                model, modality, channel_id, count, failed, charge, cost,
                                without_cost, reported_cost, without_reported_cost,
-                               returned, tokens, seconds, images, clips)
+                               returned, tokens, seconds, images, clips, characters, searches)
     SELECT h.organization_id, h.tag_name, step.name, date_trunc(step.name, h.hour, p_time_zone),
            h.tag_value, h.member_id, h.key_id, h.model, h.modality, h.channel_id, sum(h.count),
            sum(h.failed), sum(h.charge), sum(h.cost), sum(h.without_cost),
            sum(h.reported_cost), sum(h.without_reported_cost), sum(h.returned),
-           sum(h.tokens), sum(h.seconds), sum(h.images), sum(h.clips)
+           sum(h.tokens), sum(h.seconds), sum(h.images), sum(h.clips),
+           sum(h.characters), sum(h.searches)
       FROM hours h CROSS JOIN (VALUES ('hour'), ('day'), ('month')) AS step(name)
      GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10
     ON CONFLICT (organization_id, tag_name, step, start, tag_value, member_id, key_id, model, modality,
@@ -104,5 +109,7 @@ BEGIN
                       s.without_reported_cost + excluded.without_reported_cost,
                     returned = s.returned + excluded.returned,
                     tokens = s.tokens + excluded.tokens, seconds = s.seconds + excluded.seconds,
-                    images = s.images + excluded.images, clips = s.clips + excluded.clips;
+                    images = s.images + excluded.images, clips = s.clips + excluded.clips,
+                    characters = s.characters + excluded.characters,
+                    searches = s.searches + excluded.searches;
 END $$;

@@ -2,10 +2,13 @@
 import { Schema } from "effect"
 import { billUnits } from "../../domain/money/vendorBill.ts"
 import {
+  AudioInputs,
+  CharacterInputs,
   currency,
   formula,
   ImageInputs,
   ImageTokenInputs,
+  SearchInputs,
   SecondVideoInputs,
   TableVideoInputs,
   TextInputs,
@@ -68,7 +71,10 @@ export const ReceiptView = Schema.Struct({
   charge: decimal("What was charged", "5.0094"),
   difference: decimal("Charge less hold; negative when less was charged than held", "0.0414"),
   overage: decimal("The part of the charge above the hold; never negative", "0.0414"),
-  unit: text("The unit of billing: `token`, `second`, `clip` or `image`", "token"),
+  unit: text(
+    "The unit of billing: `token`, `second`, `clip`, `image`, `character` or `search`",
+    "token"
+  ),
   unit_price: decimal("Currency units per `unit`, exact", "0.000046"),
   units: integer("How many were charged; of text, the output tokens", 108900),
   input_units: integer("Of text, the input tokens that were charged; 0 for everything else", 0),
@@ -77,7 +83,7 @@ export const ReceiptView = Schema.Struct({
   ),
   parts: chargeParts,
   basis: text(
-    "How the units were determined: `upstream_usage`, `largest_plausible`, `formula`, `ordered_seconds`, `ordered_clip`, `requested_images`, or `unread_answer` where the vendor answered with success that could not be read",
+    "How the units were determined: `upstream_usage`, `largest_plausible`, `formula`, `ordered_seconds`, `ordered_clip`, `requested_images`, `requested_characters`, `requested_searches`, or `unread_answer` where the vendor answered with success that could not be read",
     "upstream_usage"
   ),
   resolution: Schema.optionalKey(text("The resolution that was billed; absent for images", "720p")),
@@ -88,7 +94,10 @@ export const ReceiptView = Schema.Struct({
     SecondVideoInputs,
     ImageTokenInputs,
     ImageInputs,
-    TextInputs
+    TextInputs,
+    AudioInputs,
+    SearchInputs,
+    CharacterInputs
   ]).annotate({
     description: "The inputs of the calculation of the hold, as they were when it was taken"
   }),

@@ -183,7 +183,7 @@ export const UsageEntry = Schema.Struct({
   model: text("The ordered model"),
   modality: text("Its modality"),
   input: integer("Charged input units"),
-  output: integer("Charged output units: tokens, seconds, clips or images"),
+  output: integer("Charged output units: tokens, seconds, clips, images, characters or searches"),
   unit: text("The unit of billing: token, second, clip or image"),
   unit_price: text("Currency units per output unit, exact"),
   input_unit_price: textOrNull("Of text: currency units per input token; null for all else"),

@@ -5,6 +5,7 @@ import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { RawAnswer } from "../../domain/RawAnswer.ts"
 import type { OrderResult } from "../../orders/idempotency.ts"
 import type { StreamedAnswer } from "../../orders/streamedAnswer.ts"
+import type { StreamedSpeech } from "../../orders/text/speechOrder.ts"
 import { onScopeEnd } from "../../runtime/onScopeEnd.ts"
 import { type Page, type PageRequest, presentPage } from "../../runtime/Page.ts"
 import type { Caller } from "../../services/Access.ts"
@@ -25,16 +26,16 @@ const MAX_AT_ONCE_BYTES = 64 * 1024
  * not be copied into one.
  */
 const rawResponse = (answer: RawAnswer) => {
-  const { text, bytes, isCounted, release } = answer
-  if (text !== null) return HttpServerResponse.text(text, { contentType: "application/json" })
+  const { text, bytes, contentType, isCounted, release } = answer
+  if (text !== null) return HttpServerResponse.text(text, { contentType })
   const { chunks } = answer
   const [first] = chunks
   if (chunks.length === 1 && first !== undefined && bytes <= MAX_AT_ONCE_BYTES) {
-    return HttpServerResponse.uint8Array(first, { contentType: "application/json" })
+    return HttpServerResponse.uint8Array(first, { contentType })
   }
   const response = HttpServerResponse.stream(
     Stream.fromArray(chunks).pipe(Stream.rechunk(1), Stream.ensuring(Effect.sync(release))),
-    { contentType: "application/json", contentLength: bytes }
+    { contentType, contentLength: bytes }
   )
   return isCounted ? response : countInMemory(response, bytes)
 }
@@ -70,6 +71,22 @@ export const streamResponse = Effect.fnUntraced(function* (
       error === null ? lastEvent : dataEvent(JSON.stringify(errorBody(error)))
     )
   )
+})
+
+/**
+ * Streams a sound as it arrives. If it is cut short, the connection is closed before the end of the
+ * body, as nothing else tells a client of bytes that the sound is not complete.
+ */
+export const soundResponse = Effect.fnUntraced(function* ({ answer, contentType }: StreamedSpeech) {
+  const request = yield* HttpServerRequest.HttpServerRequest
+  const { socket } = NodeHttpServerRequest.toIncomingMessage(request)
+  const cutOff = () => socket.destroy()
+  yield* onScopeEnd(() => answer.disconnect)
+  answer.onCut(cutOff)
+  return HttpServerResponse.stream(answer.bytes(cutOff), {
+    contentType,
+    headers: { "cache-control": "no-store" }
+  })
 })
 
 const utf8 = new TextEncoder()

@@ -2,6 +2,7 @@
  * Converts domain values to the views that clients get. A view may have more fields than the
  * contract: encoding by the contract drops them.
  */
+import { isBilledByInput } from "../../domain/catalog/Modality.ts"
 import type { AppliedPriceList } from "../../domain/catalog/PriceList.ts"
 import { chargeReason } from "../../domain/money/chargeReason.ts"
 import { formatNano } from "../../domain/money/Money.ts"
@@ -149,6 +150,36 @@ export const billingView = (quote: Quote) => {
           ...quote.tier
         }
       }
+    case "characters":
+      return {
+        kind: quote.kind,
+        unit: "character" as const,
+        unit_price: formatNano(quote.nanoPerUnit),
+        inputs: { characters: Number(quote.units) }
+      }
+    case "audio_seconds":
+      return {
+        kind: quote.kind,
+        unit: "second" as const,
+        unit_price: formatNano(quote.nanoPerUnit),
+        inputs: {
+          seconds: Number(quote.units),
+          milliseconds: quote.milliseconds,
+          step_seconds: quote.stepSeconds,
+          minimum_seconds: quote.minimumSeconds
+        }
+      }
+    case "searches":
+      return {
+        kind: quote.kind,
+        unit: "search" as const,
+        unit_price: formatNano(quote.nanoPerUnit),
+        inputs: {
+          searches: Number(quote.units),
+          documents: quote.documents,
+          documents_per_search: quote.documentsPerSearch
+        }
+      }
     case "tokens":
       return {
         kind: quote.kind,
@@ -192,7 +223,7 @@ export const quoteView = (
     },
     ...billingView(quote),
     ...videoFields,
-    ...(quote.kind === "tokens" && order.modality === "embedding"
+    ...(quote.kind === "tokens" && isBilledByInput(order.modality)
       ? { unit_price: formatNano(quote.nanoPerInputToken) }
       : {})
   }

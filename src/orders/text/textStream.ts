@@ -1,6 +1,7 @@
 /** Orders of texts with a streamed answer, charged when the stream ends. */
 import { Array as Arr, Cause, Effect, Exit } from "effect"
 import type { KeyTurns } from "../../channels/keyTurns.ts"
+import type { AnsweredWork } from "../../domain/money/workQuotes.ts"
 import type { TokenCounts } from "../../domain/text/TextQuote.ts"
 import type { ChatBody } from "../../domain/text/TextRequest.ts"
 import { tokensOfBytes } from "../../domain/text/tokenSize.ts"
@@ -12,7 +13,7 @@ import { chatRequest, type OrderResolution } from "../OrderResolution.ts"
 import type { PaidOrder } from "../orderValue.ts"
 import { type BreakOff, breakOffOf, makeStreamedAnswer } from "../streamedAnswer.ts"
 import { makeModelRenaming } from "./orderedModel.ts"
-import { type TextOutput, textOrderOf } from "./textOrder.ts"
+import { workOrderOf } from "./workOrder.ts"
 
 /** The part of a stream that has arrived so far. */
 interface StreamedText {
@@ -22,7 +23,7 @@ interface StreamedText {
 }
 
 /** Usage reported mid-stream may cover the input alone, so it is not used for the charge. */
-const brokenOff = ({ outputBytes }: StreamedText): TextOutput => ({ usage: null, outputBytes })
+const brokenOff = ({ outputBytes }: StreamedText): AnsweredWork => ({ usage: null, outputBytes })
 
 /**
  * Makes streamed text orders. The vendor's stream is read to its end even when the client has
@@ -40,8 +41,8 @@ export const makeTextStream = Effect.fnUntraced(function* (
 
   return Effect.fnUntraced(function* (caller: Caller, body: ChatBody) {
     const request = chatRequest(body)
-    const resolved = yield* resolve.text(caller, request)
-    const { terms, finishBy, chargeUnread } = textOrderOf(caller, request, resolved, {
+    const resolved = yield* resolve.work(caller, request)
+    const { terms, finishBy, chargeUnread } = workOrderOf(caller, request, resolved, {
       currency,
       deadlineSeconds: textStreamDeadlineSeconds
     })
@@ -107,15 +108,8 @@ export const makeTextStream = Effect.fnUntraced(function* (
       hasBegun: () => text.hasEvents,
       breakOffOf,
       finish,
-      chargeUnread: (failure, id) => {
-        const { outputTokens } = resolved.quote
-        const receivedTokens = tokensOfBytes(failure.answer?.bytes ?? 0)
-        return chargeUnread(
-          failure,
-          id,
-          receivedTokens < outputTokens ? receivedTokens : outputTokens
-        )
-      },
+      chargeUnread: (failure, id) =>
+        chargeUnread(failure, id, tokensOfBytes(failure.answer?.bytes ?? 0)),
       finishPart: (id) =>
         text.outputBytes > 0 ? finishBy(id, brokenOff(text), null, Exit.void) : null,
       around

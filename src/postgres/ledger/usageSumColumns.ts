@@ -16,7 +16,9 @@ const sumTypes = {
   tokens: "text",
   seconds: "text",
   images: "text",
-  clips: "text"
+  clips: "text",
+  characters: "text",
+  searches: "text"
 } as const
 
 /**

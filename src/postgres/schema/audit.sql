@@ -208,7 +208,7 @@ UNION ALL
 SELECT 'I3', organization_id, 'usage is not summed up as its orders are', member_id || ' ' || model
   FROM (
     SELECT organization_id, step, member_id, key_id, model, count, failed, charge, returned,
-           tokens + seconds + images + clips AS units
+           tokens + seconds + images + clips + characters + searches AS units
       FROM usage_sums
      WHERE p_from = '-infinity' AND tag_name = ''
        AND (p_organization IS NULL OR organization_id = p_organization)

@@ -18,6 +18,7 @@ import { modelsAt } from "./modelList.ts"
 import { streamedChoice, wholeChoice } from "./openai/chatAnswers.ts"
 import { type ChatChoice, choicesOf, countTokens } from "./openai/chatChoices.ts"
 import { type Chat, chatUsage, decodeChat, imagesOf, promptOf, tokensOf } from "./openai/chats.ts"
+import { decodeSpeech, speechAnswer, speechTokens } from "./openai/speech.ts"
 import {
   badKey,
   missingModel,
@@ -271,9 +272,31 @@ const embed = Effect.fnUntraced(function* (call: Call) {
   )
 })
 
+const speak = Effect.fnUntraced(function* (call: Call) {
+  const speech = yield* decodeSpeech(call.body)
+  if (isMissingModel(speech.model)) return yield* missingModel(speech.model)
+  return yield* placeOrder(
+    desk,
+    call,
+    {
+      kind: "text",
+      model: speech.model,
+      prompt: speech.input,
+      order: orderOf(null, 0),
+      clientToken: null,
+      echo: {},
+      newId
+    },
+    Effect.fnUntraced(function* (acceptedEntry) {
+      yield* end(desk, acceptedEntry, speechTokens(speech))
+      return yield* speechAnswer(acceptedEntry, speech)
+    })
+  )
+})
+
 /**
- * Chats and embeddings in the common standard form (OpenAI's API). A chat is answered whole or
- * streamed.
+ * Chats, embeddings and spoken texts in the common standard form (OpenAI's API). A chat is answered
+ * whole or streamed.
  */
 export const openai: Vendor = {
   ...desk,
@@ -281,6 +304,7 @@ export const openai: Vendor = {
   routes: [
     { method: "POST", path: "/v1/chat/completions", handle: complete },
     { method: "POST", path: "/v1/embeddings", handle: embed },
-    modelsAt("/v1", "sim-talk-1", "sim-look-1", "sim-vector-1")
+    { method: "POST", path: "/v1/audio/speech", handle: speak },
+    modelsAt("/v1", "sim-talk-1", "sim-look-1", "sim-vector-1", "sim-voice-1")
   ]
 }

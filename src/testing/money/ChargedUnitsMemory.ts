@@ -32,7 +32,14 @@ const emptyGroup = {
   imageInputTokens: null,
   mayCacheImages: false,
   audioInputTokens: null,
-  audioOutputTokens: null
+  audioOutputTokens: null,
+  codePoints: null,
+  hanCharacters: null,
+  audioSeconds: null,
+  stepSeconds: null,
+  minimumSeconds: null,
+  searches: null,
+  documentsPerSearch: null
 }
 
 const tokensOf = (
@@ -131,6 +138,17 @@ const unitsOf = (
         audioInputTokens: unitsOfPart(order, "audio_input", quote.nanoPerAudioInputToken),
         audioOutputTokens: unitsOfPart(order, "audio_output", quote.nanoPerAudioOutputToken)
       }
+    case "characters":
+      return {
+        codePoints: BigInt(quote.codePoints),
+        hanCharacters: BigInt(quote.hanCharacters)
+      }
+    case "audio_seconds": {
+      const { stepSeconds, minimumSeconds } = quote
+      return { audioSeconds: output, stepSeconds, minimumSeconds }
+    }
+    case "searches":
+      return { searches: output, documentsPerSearch: quote.documentsPerSearch }
     default: {
       const cost = Option.getOrNull(decodeQuote(order.cost))
       return {

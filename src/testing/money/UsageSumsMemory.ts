@@ -18,10 +18,19 @@ const zeroAmounts: Amounts = {
   tokens: 0n,
   seconds: 0n,
   images: 0n,
-  clips: 0n
+  clips: 0n,
+  characters: 0n,
+  searches: 0n
 }
 
-const unitFields = { token: "tokens", second: "seconds", image: "images", clip: "clips" } as const
+const unitFields = {
+  token: "tokens",
+  second: "seconds",
+  image: "images",
+  clip: "clips",
+  character: "characters",
+  search: "searches"
+} as const
 
 const amountsOf = ({ usage, chargeNano, costNano, reportedCostNano }: StoredOrder): Amounts =>
   usage === null
@@ -49,7 +58,9 @@ const addAmounts = (one: Amounts, other: Amounts): Amounts => ({
   tokens: one.tokens + other.tokens,
   seconds: one.seconds + other.seconds,
   images: one.images + other.images,
-  clips: one.clips + other.clips
+  clips: one.clips + other.clips,
+  characters: one.characters + other.characters,
+  searches: one.searches + other.searches
 })
 
 const matchesFilter = ({ filter }: SumQuery, { request, job }: StoredOrder): boolean => {

@@ -1,21 +1,16 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema, Struct } from "effect"
-import {
-  isReserved,
-  Modality,
-  modalities,
-  modalityFilters
-} from "../../../src/domain/catalog/Modality.ts"
+import { Modality, modalities, modalityFilters } from "../../../src/domain/catalog/Modality.ts"
 
-/** The modality overview: filter short name, endpoint, open or not. */
+/** The modality overview: filter short name, endpoint, and whether it is open. */
 const overview = [
   ["chat", "language", "/v1/chat/completions", "open"],
   ["vlm", "image-text", "/v1/chat/completions", "open"],
   ["embedding", "vector", "/v1/embeddings", "open"],
-  ["rerank", "rerank", "/v1/rerank", "coming_soon"],
+  ["rerank", "rerank", "/v1/rerank", "by_mount"],
   ["image", "image", "/v1/images/generations", "open"],
-  ["tts", null, "/v1/audio/speech", "coming_soon"],
-  ["asr", null, "/v1/audio/transcriptions", "coming_soon"],
+  ["tts", null, "/v1/audio/speech", "by_mount"],
+  ["asr", null, "/v1/audio/transcriptions", "by_mount"],
   ["video", "video", "/v1/videos/generations", "open"],
   ["omni", null, null, "planned"]
 ] as const
@@ -35,16 +30,6 @@ describe("the modality overview", () => {
 
   it.each(["Chat", "text", "language", "", "constructor"])("%j is no modality", (text) => {
     assert.isFalse(Schema.is(Modality)(text))
-  })
-})
-
-describe("reserved modalities", () => {
-  it.each(overview)("%s is reserved unless it is open", (modality, ...row) => {
-    assert.strictEqual(isReserved(modality), row.at(-1) !== "open")
-  })
-
-  it("are rerank, tts, asr and omni", () => {
-    assert.sameMembers(Struct.keys(modalities).filter(isReserved), ["rerank", "tts", "asr", "omni"])
   })
 })
 

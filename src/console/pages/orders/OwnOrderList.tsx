@@ -3,7 +3,7 @@ import { Button, Group, Stack, Switch, Text, Title } from "@mantine/core"
 import { Struct } from "effect"
 import { useState } from "react"
 import { useTranslation } from "react-i18next"
-import { isReserved, modalities } from "../../../domain/catalog/Modality.ts"
+import { modalities } from "../../../domain/catalog/Modality.ts"
 import { publicStates } from "../../../domain/taskStates.ts"
 import type { OwnOrderView } from "../../../features/usage/OrdersApi.ts"
 import { useApiQuery, usePages } from "../../gateway/hooks.tsx"
@@ -53,7 +53,7 @@ export const useChoices = () => {
   return {
     states: publicStates.map((value) => ({ value, label: t(`states.${value}`) })),
     modalities: Struct.keys(modalities)
-      .filter((value) => !isReserved(value))
+      .filter((value) => modalities[value].status !== "planned")
       .map((value) => ({ value, label: playground(`modalities.${value}`) }))
   }
 }

@@ -31,8 +31,8 @@ export const QuoteBody = Schema.StructWithRest(
   anyFields
 ).annotate({
   description:
-    "The body of a video, image, chat or embeddings order, as it would be sent to order it; at most " +
-    "1 MiB, with addresses in place of inline media"
+    "The body of an order, as it would be sent to order it; at most 1 MiB, with addresses in place of " +
+    "inline media. A transcription is quoted with `seconds`, the length of its sound, in place of the file"
 })
 
 const Affordable = Schema.Struct({
@@ -62,7 +62,11 @@ export const formula = text(
 const common = {
   object: constant("quote", "Always `quote`"),
   model: text("The id of the quoted model, also where it was named by an alias", "film-1"),
-  modality: oneOf(["video", "image", "chat", "vlm", "embedding"], "The model's modality", "video"),
+  modality: oneOf(
+    ["video", "image", "chat", "vlm", "embedding", "rerank", "tts", "asr"],
+    "The model's modality",
+    "video"
+  ),
   currency,
   hold: decimal("The amount that is held before the vendor is called", "4.968"),
   exposure: Schema.optionalKey(
@@ -78,11 +82,11 @@ const common = {
     )
   ),
   expected_charge: decimal(
-    "What the order is expected to cost: exact for seconds and images, and for tokens the formula, which the vendor's own count replaces",
+    "What the order is expected to cost: exact for seconds, images, characters and searches, and for tokens the formula, which the vendor's own count replaces",
     "4.968"
   ),
   unit_price: decimal(
-    "Currency units per `unit`, exact; of text, per output token, and of embeddings per input token",
+    "Currency units per `unit`, exact; of text, per output token, and of embeddings and rankings per input token",
     "0.000046"
   ),
   formula,
@@ -155,6 +159,23 @@ export const TextInputs = Schema.Struct({
     "Output tokens that are held for: what the request allows; 0 for embeddings",
     4096
   )
+})
+
+export const CharacterInputs = Schema.Struct({
+  characters: integer("Characters of the text, as the price counts them", 4000)
+})
+
+export const AudioInputs = Schema.Struct({
+  seconds: integer("Seconds that are held for", 13),
+  milliseconds: integer("The measured length of the sound", 12_480),
+  step_seconds: integer("The seconds to a multiple of which the length is rounded up", 1),
+  minimum_seconds: integer("The least seconds that are billed", 1)
+})
+
+export const SearchInputs = Schema.Struct({
+  searches: integer("Searches that are billed", 1),
+  documents: integer("Documents of the order", 20),
+  documents_per_search: integer("The most documents of one search", 100)
 })
 
 export const tier = PriceTier.annotate({
@@ -232,6 +253,24 @@ export const QuoteView = Schema.Union([
     input_unit_price: decimal("Currency units per input token, exact", "0.000002"),
     ...partPrices,
     inputs: TextInputs.annotate({ description: INPUTS })
+  }),
+  Schema.Struct({
+    ...common,
+    kind: constant("characters", "Speech, billed by the characters of its text"),
+    unit: constant("character", UNIT),
+    inputs: CharacterInputs.annotate({ description: INPUTS })
+  }),
+  Schema.Struct({
+    ...common,
+    kind: constant("audio_seconds", "A transcription, billed by the length of the sound"),
+    unit: constant("second", UNIT),
+    inputs: AudioInputs.annotate({ description: INPUTS })
+  }),
+  Schema.Struct({
+    ...common,
+    kind: constant("searches", "A ranking, billed by searches"),
+    unit: constant("search", UNIT),
+    inputs: SearchInputs.annotate({ description: INPUTS })
   })
 ])
 export type QuoteView = typeof QuoteView.Type
@@ -254,7 +293,7 @@ export class QuotesGroup extends HttpApiGroup.make("quotes").add(
       upstreamErrorAt(400)
     ]
   })
-    .annotate(RequiredScope, ["videos", "images", "chat", "embeddings"])
+    .annotate(RequiredScope, ["videos", "images", "chat", "embeddings", "rerank", "audio"])
     .annotate(FreeCall, "quotes")
     .annotate(BodyLimit, "texts")
     .annotate(DecodesBody, true)

@@ -2,6 +2,7 @@ import { Schema } from "effect"
 import { Sse } from "effect/encoding"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { anyFields } from "../../../domain/requestFields.ts"
+import { RerankBody } from "../../../domain/rerank/RerankRequest.ts"
 import { ChatBody, EmbeddingBody } from "../../../domain/text/TextRequest.ts"
 import { orderErrors } from "../apiErrors.ts"
 import { operation } from "../document.ts"
@@ -56,6 +57,19 @@ const EmbeddingAnswer = Schema.StructWithRest(
   anyFields
 )
 
+/** The vendor's answer in the form of Jina's and Cohere's APIs, unchanged. */
+const RerankAnswer = Schema.StructWithRest(
+  Schema.Struct({
+    results: Schema.Array(Schema.Unknown).annotate({
+      description:
+        "The best documents first, each with its `index` in the order and a `relevance_score`",
+      examples: [[{ index: 0, relevance_score: 0.92 }]]
+    }),
+    usage
+  }),
+  anyFields
+)
+
 /** An event of a streamed answer. */
 const Event = Sse.EventEncoded.mapFields(({ id, event, data }) => ({
   id: id.annotateKey({ description: "The event's id, where the vendor gives one" }),
@@ -100,6 +114,24 @@ export class TextsGroup extends HttpApiGroup.make("texts").add(
         "Asks a model of modality embedding. The body goes to the vendor as JSON of the same values with " +
           "`model` rewritten. Charged are the input tokens the vendor counts, and by size, a token for 3 " +
           "bytes, where it counts none that can be right."
+      )
+    ),
+  HttpApiEndpoint.post("rerank", "/rerank", {
+    headers: idempotencyHeader,
+    payload: RerankBody,
+    success: RerankAnswer,
+    error: orderErrors
+  })
+    .annotate(RequiredScope, "rerank")
+    .annotate(BodyLimit, "media")
+    .annotate(DecodesBody, true)
+    .annotateMerge(
+      operation(
+        "Rank documents",
+        "Asks a model of modality rerank how well documents answer a query. The body goes to the vendor as " +
+          "JSON of the same values with `model` rewritten. Charged are the tokens of query and documents as " +
+          "the vendor counts them, and by size where it counts none that can be right; or, where the price " +
+          "is by searches, one search for each hundred documents, or as many as the price says."
       )
     )
 ) {}

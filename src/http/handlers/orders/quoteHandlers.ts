@@ -1,6 +1,9 @@
 import { Effect, type Schema } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { ImageBody } from "../../../domain/image/ImageRequest.ts"
+import { isWorkQuote } from "../../../domain/money/workQuotes.ts"
+import { RerankBody } from "../../../domain/rerank/RerankRequest.ts"
+import { SpeechBody } from "../../../domain/speech/SpeechRequest.ts"
 import { ChatBody, EmbeddingBody } from "../../../domain/text/TextRequest.ts"
 import { VideoBody } from "../../../domain/video/VideoBody.ts"
 import { kindOf } from "../../../domain/video/VideoQuote.ts"
@@ -36,7 +39,7 @@ export const layerQuotesHandlers = HttpApiBuilder.group(
 
     /** The usual time of a video; null for other modalities, whose times are not recorded. */
     const usualSecondsOf = ({ modelId, quote }: Quoted) =>
-      quote.kind === "image" || quote.kind === "image_tokens" || quote.kind === "tokens"
+      quote.kind === "image" || quote.kind === "image_tokens" || isWorkQuote(quote)
         ? null
         : usualTimes.usualSeconds(kindOf(modelId, quote))
 
@@ -46,7 +49,9 @@ export const layerQuotesHandlers = HttpApiBuilder.group(
       image: decodeAndQuote(ImageBody, quotes.images),
       chat: quoteChat,
       vlm: quoteChat,
-      embedding: decodeAndQuote(EmbeddingBody, quotes.embeddings)
+      embedding: decodeAndQuote(EmbeddingBody, quotes.embeddings),
+      rerank: decodeAndQuote(RerankBody, quotes.rerank),
+      tts: decodeAndQuote(SpeechBody, quotes.speech)
     }
 
     return handlers.handleRaw(

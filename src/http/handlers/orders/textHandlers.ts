@@ -1,5 +1,6 @@
 import { Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
+import { RerankBody } from "../../../domain/rerank/RerankRequest.ts"
 import { ChatBody, EmbeddingBody } from "../../../domain/text/TextRequest.ts"
 import { Orders } from "../../../orders/Orders.ts"
 import { StreamedAnswer } from "../../../orders/streamedAnswer.ts"
@@ -8,6 +9,7 @@ import { TextsGroup } from "../../api/orders/TextsApi.ts"
 import { bodyOf } from "../../server/requestRules.ts"
 import { dataEvent, placeOrder, responseOf, streamResponse } from "../respond.ts"
 import { narrowContext } from "./narrowContext.ts"
+import { makeOrderBody } from "./orderBody.ts"
 
 const chatBody = bodyOf(ChatBody)
 const embeddingBody = bodyOf(EmbeddingBody)
@@ -18,6 +20,7 @@ const doneEvent = dataEvent("[DONE]")
 export const layerTextsHandlers = Layer.unwrap(
   Effect.gen(function* () {
     const orders = yield* Orders
+    const rerankBody = (yield* makeOrderBody)(RerankBody, "rerank")
     return narrowContext(
       HttpApiBuilder.group(customerApi(TextsGroup), "texts", (handlers) =>
         handlers
@@ -34,6 +37,12 @@ export const layerTextsHandlers = Layer.unwrap(
             "embed",
             Effect.fnUntraced(function* (request) {
               return responseOf(yield* placeOrder(request, yield* embeddingBody, orders.embeddings))
+            })
+          )
+          .handleRaw(
+            "rerank",
+            Effect.fnUntraced(function* (request) {
+              return responseOf(yield* placeOrder(request, yield* rerankBody, orders.rerank))
             })
           )
       )

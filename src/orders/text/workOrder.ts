@@ -1,17 +1,24 @@
 /**
- * Orders of chat completions and embeddings without a streamed answer, charged by the vendor's
- * count of tokens.
+ * Orders of chat completions, embeddings and rankings without a streamed answer, charged by the
+ * vendor's count or by the request.
  */
 import { Array as Arr, Effect, Exit, Predicate } from "effect"
 import type { KeyTurns } from "../../channels/keyTurns.ts"
+import { isBilledByInput } from "../../domain/catalog/Modality.ts"
 import type { UpstreamError } from "../../domain/Errors.ts"
 import type { Quote } from "../../domain/money/Quote.ts"
+import {
+  type AnsweredWork,
+  chargeUnreadWork,
+  chargeWork,
+  isWorkQuote,
+  type WorkCharge,
+  type WorkQuote
+} from "../../domain/money/workQuotes.ts"
 import { encodeAnswer, type RawAnswer } from "../../domain/RawAnswer.ts"
-import { chargeText, type TokenCounts, type WrittenText } from "../../domain/text/TextQuote.ts"
 import {
   implausibleUsage,
   type ReportedUsage,
-  UNREADABLE_BASIS,
   type VendorLost,
   VendorRefused
 } from "../../domain/VendorOutcome.ts"
@@ -19,7 +26,12 @@ import { storableRefusal, withoutRequestTexts } from "../../redaction/promptsFro
 import { Settings } from "../../runtime/Settings.ts"
 import type { Caller } from "../../services/Access.ts"
 import type { TextAnswer } from "../../services/ProtocolAdapter.ts"
-import type { OrderResolution, TextRequest } from "../OrderResolution.ts"
+import type {
+  OrderResolution,
+  ResolvedWork,
+  WholeRequest,
+  WorkRequest
+} from "../OrderResolution.ts"
 import { noFiles } from "../orderFiles.ts"
 import {
   type Charge,
@@ -31,12 +43,6 @@ import {
 import { unreadCharge } from "../unreadAnswer.ts"
 import { renameDecodedModel, renameRawModel } from "./orderedModel.ts"
 
-/** The parts of a vendor's text on which its charge depends. */
-export interface TextOutput {
-  readonly usage: TokenCounts | null
-  readonly outputBytes: number
-}
-
 const logImplausibleUsage = (id: string, { input, output }: ReportedUsage) =>
   Effect.logWarning("order: vendor reported an implausible count of tokens").pipe(
     Effect.annotateLogs({
@@ -46,69 +52,55 @@ const logImplausibleUsage = (id: string, { input, output }: ReportedUsage) =>
     })
   )
 
-/** The parts that text orders with and without a streamed answer share. */
-export const textOrderOf = (
+/** The parts that orders with and without a streamed answer share. */
+export const workOrderOf = <Adapter>(
   caller: Caller,
-  request: TextRequest,
-  { model, priceList, quote }: Effect.Success<ReturnType<OrderResolution["text"]>>,
+  request: WorkRequest<Adapter>,
+  { model, priceList, quote }: ResolvedWork<Adapter>,
   { currency, deadlineSeconds }: { readonly currency: string; readonly deadlineSeconds: number }
 ) => {
-  const isEmbedding = model.modality === "embedding"
-
-  /**
-   * The charge by the vendor's count of tokens; without such a count, by the formula that estimates
-   * tokens from the size of input and output.
-   */
-  const chargeOf = (counted: TokenCounts | null, output: WrittenText) => {
-    const { inputTokens, outputTokens, chargeNano, parts, basis, implausible } = chargeText(
-      quote,
-      counted,
-      output
-    )
-    return {
+  const chargeOf = (
+    { chargeNano, unit, implausible: _, ...usage }: WorkCharge,
+    costBy: (cost: WorkQuote) => bigint
+  ) =>
+    ({
       _tag: "Charge",
       chargeNano,
       task: null,
-      implausible,
-      costBy: (cost: Quote) =>
-        cost.kind === "tokens" ? chargeText(cost, counted, output).chargeNano : cost.holdNano,
+      costBy: (cost: Quote) => (isWorkQuote(cost) ? costBy(cost) : cost.holdNano),
       usage: {
-        input: inputTokens,
-        output: outputTokens,
-        unit: "token",
-        unitPriceNano: isEmbedding ? quote.nanoPerInputToken : quote.nanoPerOutputToken,
-        inputUnitPriceNano: quote.nanoPerInputToken,
-        parts,
-        basis
+        ...usage,
+        unit,
+        // Where no output is billed, the price of the order is that of its input.
+        unitPriceNano: isBilledByInput(model.modality)
+          ? (usage.inputUnitPriceNano ?? usage.unitPriceNano)
+          : usage.unitPriceNano
       }
-    } as const
+    }) as const
+
+  /** Charges for an answer that could not be read; `receivedTokens` estimates what of it came. */
+  const chargeUnread = (
+    failure: VendorLost,
+    id: string,
+    receivedTokens: bigint | null = null
+  ): Charge<never> => {
+    const chargeBy = (one: WorkQuote) =>
+      chargeUnreadWork(one, failure.usage ?? null, receivedTokens)
+    const charge = chargeOf(chargeBy(quote), (cost) => chargeBy(cost).chargeNano)
+    return unreadCharge(charge, failure, { orderId: id, currency }).charge
   }
 
-  /**
-   * Charges for an answer that could not be read: by the vendor's count of tokens, or without such
-   * a count for the estimated input and `outputTokens`.
-   */
-  const chargeUnread = (failure: VendorLost, id: string, outputTokens: bigint): Charge<never> => {
-    const { usage: counted = null } = failure
-    const unreadTokens = counted?.outputTokens === 0n ? 0n : outputTokens
-    const { implausible: _, ...charge } = chargeOf(counted, { outputBytes: 0, unreadTokens })
-    const { basis } = charge.usage
-    const usage = { ...charge.usage, basis: basis === "formula" ? UNREADABLE_BASIS : basis }
-    return unreadCharge({ ...charge, usage }, failure, { orderId: id, currency }).charge
-  }
-
-  /**
-   * Charges by the vendor's count of tokens, or without a count by the size of input and output.
-   */
+  /** Charges by the vendor's report, or without one by the request and the size of the answer. */
   const finishBy = <Answer>(
     id: string,
-    output: TextOutput,
+    answered: AnsweredWork,
     remembered: RawAnswer | null,
     answer: Exit.Exit<Answer, UpstreamError>
   ): Effect.Effect<Finish<Answer>> => {
-    const { implausible, ...charge } = chargeOf(output.usage, output)
+    const charge = chargeWork(quote, answered)
+    const { implausible } = charge
     const finish: Finish<Answer> = {
-      ...charge,
+      ...chargeOf(charge, (cost) => chargeWork(cost, answered).chargeNano),
       orphan: implausible === null ? null : implausibleUsage(implausible, null),
       repeatAnswer: () => ({
         stored: { _tag: "Text", streamed: remembered === null },
@@ -163,23 +155,23 @@ const failedWhileWriting = new VendorRefused({
 const answerOf = ({ raw, result }: TextAnswer, model: string): RawAnswer =>
   raw === undefined ? encodeAnswer(renameDecodedModel(result, model)) : renameRawModel(raw, model)
 
-interface CompleteText extends TextOutput {
+interface WholeWork extends AnsweredWork {
   readonly answer: RawAnswer
 }
 
-export const makeTextOrder = Effect.fnUntraced(function* (
+export const makeWorkOrder = Effect.fnUntraced(function* (
   resolve: OrderResolution,
   keyTurns: KeyTurns
 ) {
   const { currency, textDeadlineSeconds: deadlineSeconds } = yield* Settings
 
-  return Effect.fnUntraced(function* (caller: Caller, request: TextRequest) {
-    const resolved = yield* resolve.text(caller, request)
-    const { terms, finishBy, chargeUnread } = textOrderOf(caller, request, resolved, {
+  return Effect.fnUntraced(function* <Adapter>(caller: Caller, request: WholeRequest<Adapter>) {
+    const resolved = yield* resolve.work(caller, request)
+    const { terms, finishBy, chargeUnread } = workOrderOf(caller, request, resolved, {
       currency,
       deadlineSeconds
     })
-    const order: PaidOrder<CompleteText, RawAnswer> = {
+    const order: PaidOrder<WholeWork, RawAnswer> = {
       ...terms,
       ...unstreamedHooks,
       mounts: Arr.map(resolved.mounts, ({ adapter, accounts, ...mount }) => ({
@@ -187,18 +179,18 @@ export const makeTextOrder = Effect.fnUntraced(function* (
         call: () =>
           Effect.flatMap(
             keyTurns.forOrder(accounts, (account) =>
-              request.requestText(adapter, account, mount.job.upstreamModel)
+              request.requestWork(adapter, account, mount.job.upstreamModel)
             ),
-            (text) =>
-              hasFailed(text)
+            (answer) =>
+              hasFailed(answer)
                 ? Effect.fail(failedWhileWriting)
-                : Effect.succeed({ ...text, answer: answerOf(text, resolved.model.id) })
+                : Effect.succeed({ ...answer, answer: answerOf(answer, resolved.model.id) })
           )
       })),
-      finish: (text, id) => finishBy(id, text, text.answer, Exit.succeed(text.answer)),
+      finish: (work, id) => finishBy(id, work, work.answer, Exit.succeed(work.answer)),
       // If the vendor's token count is unknown, the maximum output that the hold covers is charged,
       // because the vendor may have produced that much.
-      chargeUnread: (failure, id) => chargeUnread(failure, id, resolved.quote.outputTokens)
+      chargeUnread: (failure, id) => chargeUnread(failure, id)
     }
     return order
   })

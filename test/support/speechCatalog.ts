@@ -1,0 +1,52 @@
+/** A catalog with models of rankings and of speech, in every way in which they are billed. */
+import { testCatalog } from "./gateway.ts"
+
+const CHARACTERS = { kind: "characters", per_million_characters: "100" } as const
+const SEARCHES = { kind: "searches", per_thousand_searches: "2" } as const
+const TOKENS = { kind: "tokens", per_million_input: "0.8" } as const
+const SOUND_TOKENS = {
+  kind: "tokens",
+  per_million_input: "4",
+  per_million_output: "80"
+} as const
+
+/**
+ * `voice-1` by characters, `voice-han` with Han characters as two, `voice-tokens` by tokens;
+ * `rank-tokens`, `rank-searches`. The models of the test catalog without such a mount stay closed.
+ */
+export const speechCatalog = (simulatorUrl: string): ReturnType<typeof testCatalog> => {
+  const base = testCatalog(simulatorUrl)
+  const voice = { modality: "tts", protocol: "openai" } as const
+  const rank = { modality: "rerank", protocol: "jina" } as const
+  const mounts = [
+    { model: "voice-1", channel: "ch-o", upstream_model: "sim-voice-1", cost: CHARACTERS },
+    { model: "voice-han", channel: "ch-o", upstream_model: "sim-voice-1" },
+    { model: "voice-tokens", channel: "ch-o", upstream_model: "sim-voice-1" },
+    { model: "rank-tokens", channel: "ch-j", upstream_model: "sim-rank-1", cost: TOKENS },
+    { model: "rank-searches", channel: "ch-j", upstream_model: "sim-rank-1", cost: SEARCHES }
+  ]
+  return {
+    ...base,
+    channels: [
+      ...base.channels,
+      { id: "ch-o", name: "O", base_url: `${simulatorUrl}/openai/v1`, api_key: "vendor-key-o" },
+      { id: "ch-j", name: "J", base_url: `${simulatorUrl}/jina/v1`, api_key: "vendor-key-j" }
+    ],
+    models: [
+      ...base.models,
+      { ...voice, id: "voice-1", prices: CHARACTERS },
+      { ...voice, id: "voice-han", prices: { ...CHARACTERS, counts: "han_double" } },
+      { ...voice, id: "voice-tokens", prices: SOUND_TOKENS },
+      { ...voice, id: "voice-closed" },
+      { ...voice, id: "voice-elsewhere", protocol: "jina" },
+      { ...rank, id: "rank-tokens", prices: TOKENS },
+      { ...rank, id: "rank-searches", prices: SEARCHES }
+    ],
+    mounts: [
+      ...base.mounts,
+      ...mounts,
+      { model: "voice-elsewhere", channel: "ch-j" },
+      { model: "rank-1", channel: "ch-o" }
+    ]
+  }
+}
