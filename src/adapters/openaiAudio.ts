@@ -1,21 +1,29 @@
 /**
- * openai, for models of speech: the common standard form of spoken texts. The vendor gets the
- * client's values, except `model`, re-encoded as JSON. The sound is passed on as it arrives, as its
- * bytes or in server-sent events.
+ * openai, for models of speech: the common standard form of spoken texts and of transcriptions. The
+ * vendor gets the client's values, except `model`, re-encoded as JSON or as a form. A sound is passed
+ * on as it arrives, as its bytes or in server-sent events.
  */
-import { Effect, Predicate, Schema } from "effect"
+import { Effect, Predicate, Result, Schema } from "effect"
+import { RawAnswer } from "../domain/RawAnswer.ts"
 import type { SpeechBody } from "../domain/speech/SpeechRequest.ts"
 import type { TokenCounts } from "../domain/text/TextQuote.ts"
+import {
+  isJsonTranscript,
+  type TranscriptionBody,
+  transcriptType
+} from "../domain/transcription/TranscriptionRequest.ts"
 import type { VendorFailure } from "../domain/VendorOutcome.ts"
 import type {
   AudioAdapter,
   ChannelAccount,
   ModelOrder,
-  SoundPiece,
-  SpeechAdapter
+  SpeechAdapter,
+  TextAnswer,
+  TranscriptionOrder,
+  WorkPiece
 } from "../services/ProtocolAdapter.ts"
 import { modelsCheck } from "./common/accountCheck.ts"
-import { makeCheck, makeModelList } from "./common/adapterCalls.ts"
+import { makeCall, makeCheck, makeModelList, type Read, withJudgement } from "./common/adapterCalls.ts"
 import { Count } from "./common/chatStream.ts"
 import { standardRefusals } from "./common/standardErrors.ts"
 import { isErrorText } from "./wire/errorText.ts"
@@ -28,10 +36,11 @@ import {
   eventHead,
   parseBody,
   partialAnswer,
-  type SendOptions
+  type SendOptions,
+  type VendorAnswer
 } from "./wire/vendorAnswer.ts"
 import { brokenAnswer, refusal, unusableAnswer } from "./wire/vendorFailures.ts"
-import { bearer, post, standardUrl } from "./wire/vendorRequest.ts"
+import { bearer, post, postForm, standardUrl, type VendorRequest } from "./wire/vendorRequest.ts"
 import { sendForEvents, sendForSound } from "./wire/vendorStream.ts"
 
 // Wire schemas
@@ -39,52 +48,165 @@ import { sendForEvents, sendForSound } from "./wire/vendorStream.ts"
 const isDelta = Schema.is(Schema.Struct({ audio: Schema.NonEmptyString }))
 const isEnd = Schema.is(Schema.Struct({ type: Schema.Literal("speech.audio.done") }))
 const isUsage = Schema.is(Schema.Struct({ input_tokens: Count, output_tokens: Count }))
+const isInputDetails = Schema.is(
+  Schema.Struct({ input_token_details: Schema.Struct({ audio_tokens: Count }) })
+)
+const isDuration = Schema.is(Schema.Struct({ seconds: Schema.Finite }))
+const isTranscript = Schema.is(Schema.Struct({ text: Schema.String }))
+const isTextDelta = Schema.is(
+  Schema.Struct({ type: Schema.Literal("transcript.text.delta"), delta: Schema.String })
+)
+const isTextEnd = Schema.is(
+  Schema.Struct({ type: Schema.Literal("transcript.text.done"), text: Schema.String })
+)
 
 // To the vendor
 
 const speechRequest = (account: ChannelAccount, { body, upstreamModel }: ModelOrder<SpeechBody>) =>
   post(standardUrl(account, "audio/speech"), bearer(account), { ...body, model: upstreamModel })
 
+/** The fields of the form. A list is sent under its name with brackets. */
+const formOf = ({ body, upstreamModel, sound, isTranslation }: TranscriptionOrder) => {
+  const { file: _, language, ...fields } = body
+  const others = Object.entries({
+    ...fields,
+    ...(isTranslation ? {} : { language }),
+    model: upstreamModel
+  }).map(([name, value]) => [Array.isArray(value) ? `${name}[]` : name, value] as const)
+  return { ...Object.fromEntries(others), file: sound }
+}
+
+const soundField: ReadonlySet<string> = new Set(["file"])
+
+const transcriptionRequest = (account: ChannelAccount, order: TranscriptionOrder) =>
+  postForm(
+    standardUrl(account, `audio/${order.isTranslation ? "translations" : "transcriptions"}`),
+    bearer(account),
+    formOf(order),
+    soundField
+  )
+
 // From the vendor
 
-const usageIn = (event: object): TokenCounts | null =>
-  "usage" in event && isUsage(event.usage)
-    ? {
-        inputTokens: BigInt(event.usage.input_tokens),
-        outputTokens: BigInt(event.usage.output_tokens)
-      }
-    : null
+const usageIn = (answer: object): TokenCounts | null => {
+  const usage = "usage" in answer ? answer.usage : null
+  if (!isUsage(usage)) return null
+  const audioInput = isInputDetails(usage) ? BigInt(usage.input_token_details.audio_tokens) : null
+  return {
+    inputTokens: BigInt(usage.input_tokens),
+    outputTokens: BigInt(usage.output_tokens),
+    ...(audioInput === null ? {} : { separate: { cachedInput: 0n, audioInput, audioOutput: 0n } })
+  }
+}
 
-/** Reads the events of a sound in order. */
-const makeSoundEvents = (account: ChannelAccount, options: SendOptions) => {
+const positive = (seconds: unknown): number | null => {
+  const count = typeof seconds === "string" ? Number(seconds) : seconds
+  return typeof count === "number" && Number.isFinite(count) && count > 0 ? count : null
+}
+
+/** The length of the sound: in the usage, or beside the text of the verbose form. */
+const secondsIn = (answer: object): { readonly seconds?: number } => {
+  const usage = "usage" in answer ? answer.usage : null
+  const seconds =
+    (isDuration(usage) ? positive(usage.seconds) : null) ??
+    ("duration" in answer ? positive(answer.duration) : null)
+  return seconds === null ? {} : { seconds }
+}
+
+/** Matches the beginning of a web page. */
+const webPage = /^\s*<(?:!doctype|html)/i
+
+/** A transcript in a form that is no JSON is passed on as it is; nothing else in it is read. */
+const readPlain = (
+  account: ChannelAccount,
+  answer: VendorAnswer,
+  body: TranscriptionBody
+): Result.Result<TextAnswer, VendorFailure> => {
+  const text = answer.status < 300 ? answer.text() : ""
+  const isProduct =
+    answer.status < 300 && !isErrorText(answer.body) && !webPage.test(text)
+  return isProduct
+    ? Result.succeed({
+        result: {},
+        raw: new RawAnswer([Buffer.from(text)], undefined, transcriptType(body)),
+        usage: null,
+        outputBytes: answer.bytes
+      })
+    : Result.fail(unusableAnswer(account, answer))
+}
+
+const readTranscript: Read<TranscriptionOrder, TextAnswer> = (account, answer, { body }) => {
+  if (!isJsonTranscript(body)) return readPlain(account, answer, body)
+  const result = answer.status < 300 && Predicate.isObject(answer.body) ? { ...answer.body } : {}
+  return isTranscript(result) && !isErrorText(result)
+    ? Result.succeed({
+        result,
+        usage: usageIn(result),
+        outputBytes: Buffer.byteLength(result.text),
+        ...secondsIn(result)
+      })
+    : Result.fail(unusableAnswer(account, answer))
+}
+
+/** What an event means: a part of the product, its end, or neither. */
+interface EventMeaning {
+  readonly hasProduct: boolean
+  readonly isLast: boolean
+  readonly outputBytes: number
+}
+
+const soundMeaning = (event: object): EventMeaning => ({
+  hasProduct: isDelta(event),
+  isLast: isEnd(event),
+  outputBytes: 0
+})
+
+/** The text of the last event repeats the pieces, so only one of both is counted. */
+const makeTextMeaning = () => {
+  let pieceBytes = 0
+  return (event: object): EventMeaning => {
+    const added = isTextDelta(event) ? Buffer.byteLength(event.delta) : 0
+    pieceBytes += added
+    const isLast = isTextEnd(event)
+    const rest = isLast ? Math.max(0, Buffer.byteLength(event.text) - pieceBytes) : 0
+    return { hasProduct: added > 0 || isLast, isLast, outputBytes: added + rest }
+  }
+}
+
+/** Reads the events of a sound or of a text in order. */
+const makeEvents = (
+  account: ChannelAccount,
+  options: SendOptions,
+  meaningOf: (event: object) => EventMeaning
+) => {
   let failure: VendorFailure | null = null
   let isFirst = true
-  let hasSound = false
+  let hasProduct = false
   let isComplete = false
 
-  const read = (event: Buffer): { readonly piece: SoundPiece | null; readonly isLast: boolean } => {
+  const read = (event: Buffer): { readonly piece: WorkPiece | null; readonly isLast: boolean } => {
     const { data } = readEvent(event)
-    const comment = { bytes: heartbeat, hasSound: false, usage: null }
+    const comment = { bytes: heartbeat, hasProduct: false, usage: null, outputBytes: 0 }
     if (data === null) return { piece: comment, isLast: false }
     if (isDone(data)) return { piece: null, isLast: true }
     const value = parseBody(data, boundsOf(options))
     if (!Predicate.isObject(value)) return { piece: null, isLast: false }
-    if (isErrorText(value) && !isDelta(value)) {
+    const { isLast, ...meaning } = meaningOf(value)
+    if (isErrorText(value) && !meaning.hasProduct) {
       const answer = partialAnswer(eventHead, value, event.byteLength)
       failure = judgeStreamFailure(standardRefusals, answer, refusal(account, answer), isFirst)
       return { piece: null, isLast: true }
     }
     isFirst = false
-    const isPart = isDelta(value)
-    hasSound ||= isPart
-    isComplete ||= isEnd(value)
+    hasProduct ||= meaning.hasProduct
+    isComplete ||= isLast
     return {
-      piece: { bytes: event, hasSound: isPart, usage: usageIn(value) },
-      isLast: isEnd(value)
+      piece: { bytes: event, ...meaning, usage: usageIn(value), ...secondsIn(value) },
+      isLast
     }
   }
 
-  return { read, failure: () => failure, isWhole: () => isComplete && hasSound }
+  return { read, failure: () => failure, isWhole: () => isComplete && hasProduct }
 }
 
 // Calls
@@ -93,24 +215,29 @@ export const makeOpenAiAudio = Effect.gen(function* () {
   const wire = yield* VendorWire
   const limits = yield* VendorLimits
 
-  const speakInEvents: SpeechAdapter["speak"] = Effect.fnUntraced(function* (account, order, take) {
-    const sound = makeSoundEvents(account, limits.stream)
-    const takeEvents = Effect.fnUntraced(function* (events: ReadonlyArray<Buffer>) {
-      const pieces = events.map(sound.read)
+  /** Passes the events of an answer on, and fails where they are not a whole product. */
+  const streamEvents = Effect.fnUntraced(function* (
+    account: ChannelAccount,
+    request: VendorRequest,
+    meaningOf: (event: object) => EventMeaning,
+    take: (pieces: ReadonlyArray<WorkPiece>) => Effect.Effect<void>
+  ) {
+    const events = makeEvents(account, limits.stream, meaningOf)
+    const takeEvents = Effect.fnUntraced(function* (arrived: ReadonlyArray<Buffer>) {
+      const pieces = arrived.map(events.read)
       yield* take(pieces.flatMap(({ piece }) => piece ?? []))
       return pieces.some(({ isLast }) => isLast)
     })
-    const request = speechRequest(account, order)
     const answer = yield* sendForEvents(wire, request, limits.stream, takeEvents).pipe(
       Effect.catchTag("VendorLost", (lostAnswer) =>
-        sound.isWhole() ? Effect.succeed(null) : Effect.fail(lostAnswer)
+        events.isWhole() ? Effect.succeed(null) : Effect.fail(lostAnswer)
       )
     )
     if (answer === null) return
     if (!answer.isStream) {
       return yield* judgeFailure(standardRefusals, answer, unusableAnswer(account, answer))
     }
-    const failure = sound.failure() ?? (sound.isWhole() ? null : brokenAnswer(answer))
+    const failure = events.failure() ?? (events.isWhole() ? null : brokenAnswer(answer))
     if (failure !== null) return yield* failure
   })
 
@@ -119,7 +246,8 @@ export const makeOpenAiAudio = Effect.gen(function* () {
       wire,
       speechRequest(account, order),
       limits.stream,
-      (chunks) => take(chunks.map((bytes) => ({ bytes, hasSound: true, usage: null })))
+      (chunks) =>
+          take(chunks.map((bytes) => ({ bytes, hasProduct: true, usage: null, outputBytes: 0 })))
     )
     if (!answer.isStream) {
       return yield* judgeFailure(standardRefusals, answer, unusableAnswer(account, answer))
@@ -130,8 +258,17 @@ export const makeOpenAiAudio = Effect.gen(function* () {
     speech: {
       speak: (account, order, take) =>
         order.body.stream_format === "sse"
-          ? speakInEvents(account, order, take)
+          ? streamEvents(account, speechRequest(account, order), soundMeaning, take)
           : speakInBytes(account, order, take)
+    },
+    transcription: {
+      transcribe: makeCall(wire)(
+        (account, order) => Result.succeed(transcriptionRequest(account, order)),
+        withJudgement(() => standardRefusals, readTranscript),
+        limits.text
+      ),
+      stream: (account, order, take) =>
+        streamEvents(account, transcriptionRequest(account, order), makeTextMeaning(), take)
     },
     check: makeCheck(wire, modelsCheck, limits),
     listModels: makeModelList(wire, limits)

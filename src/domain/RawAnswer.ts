@@ -1,3 +1,5 @@
+export const JSON_TYPE = "application/json"
+
 /**
  * A response body: a large vendor answer that is not decoded, as bytes; an encoded value; or a
  * product that is not JSON, such as a sound.
@@ -24,7 +26,7 @@ export class RawAnswer {
   constructor(
     body: ReadonlyArray<Uint8Array> | string,
     release?: () => void,
-    contentType = "application/json"
+    contentType = JSON_TYPE
   ) {
     const isText = typeof body === "string"
     this.#body = body

@@ -25,8 +25,6 @@ import { withinLargestHold } from "../domain/money/unitQuotes.ts"
 import { type ExpectedWork, quoteWork, type WorkQuote } from "../domain/money/workQuotes.ts"
 import type { RerankBody } from "../domain/rerank/RerankRequest.ts"
 import { estimateRerank } from "../domain/rerank/rerankEstimate.ts"
-import type { SpeechBody } from "../domain/speech/SpeechRequest.ts"
-import { estimateSpeech } from "../domain/speech/speechEstimate.ts"
 import type { ChatBody, EmbeddingBody } from "../domain/text/TextRequest.ts"
 import {
   type AnswerBounds,
@@ -45,7 +43,6 @@ import {
   ProtocolAdapter,
   Protocols,
   type RerankAdapter,
-  type SpeechAdapter,
   type TextAdapter,
   type TextAnswer
 } from "../services/ProtocolAdapter.ts"
@@ -103,7 +100,7 @@ export interface WholeRequest<Adapter> extends WorkRequest<Adapter> {
 
 const textAdapter = ({ text }: Adapters, protocol: string) => text.get(protocol)
 
-const noLargerAnswer = () => Result.succeed(undefined)
+export const noLargerAnswer = () => Result.succeed(undefined)
 
 /**
  * The request of a chat order. The standard form allows metadata only together with `store`, so
@@ -154,20 +151,6 @@ export const rerankRequest = ({
   adapterOf: ({ rerank }, protocol) => rerank?.get(protocol),
   checkAnswer: noLargerAnswer,
   requestWork: (adapter, account, upstreamModel) => adapter.rerank(account, { upstreamModel, body })
-})
-
-export const speechRequest = ({
-  metadata = null,
-  ...body
-}: SpeechBody): WorkRequest<SpeechAdapter> & { readonly body: SpeechBody } => ({
-  body,
-  metadata: metadataOf({ metadata }),
-  modalities: ["tts"],
-  sizeField: "input",
-  expectedBy: (model) =>
-    estimateSpeech(body, limitsOf(model), model.limits?.output_tokens !== undefined),
-  adapterOf: ({ audio }, protocol) => audio?.get(protocol)?.speech,
-  checkAnswer: noLargerAnswer
 })
 
 export const makeOrderResolution = Effect.gen(function* () {

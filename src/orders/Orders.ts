@@ -12,8 +12,9 @@ import {
 import { editRequest, type ImageEditBody } from "../domain/image/ImageEditRequest.ts"
 import type { ImageBody, ImageRequest } from "../domain/image/ImageRequest.ts"
 import type { RerankBody } from "../domain/rerank/RerankRequest.ts"
-import { type SpeechBody, speechContentType } from "../domain/speech/SpeechRequest.ts"
+import type { SpeechBody } from "../domain/speech/SpeechRequest.ts"
 import type { ChatBody, EmbeddingBody } from "../domain/text/TextRequest.ts"
+import type { TranscriptionBody } from "../domain/transcription/TranscriptionRequest.ts"
 import type { OpenaiVideoOrder } from "../domain/video/OpenaiVideoBody.ts"
 import type { VideoBody } from "../domain/video/VideoBody.ts"
 import { makeDetached } from "../runtime/Detached.ts"
@@ -34,10 +35,11 @@ import {
   makeOrderResolution,
   rerankRequest
 } from "./OrderResolution.ts"
+import { makeTranscriptionRequests, speechRequest } from "./text/audioRequests.ts"
 import type { PaidOrder } from "./orderValue.ts"
 import { makePaidOrders } from "./paidOrder.ts"
 import type { StreamedAnswer } from "./streamedAnswer.ts"
-import { makeSpeechOrder, StreamedSpeech } from "./text/speechOrder.ts"
+import { makeStreamedWork, type StreamedWork } from "./text/streamedWork.ts"
 import { makeTextStream } from "./text/textStream.ts"
 import { makeWorkOrder } from "./text/workOrder.ts"
 import { type AcceptedVideo, makeVideoOrder } from "./video/videoOrder.ts"
@@ -113,7 +115,19 @@ export class Orders extends Context.Service<
       caller: Caller,
       body: SpeechBody,
       key?: string
-    ): OrderResultOr<AnswerBody | StreamedSpeech>
+    ): OrderResultOr<AnswerBody | StreamedWork>
+    /** Transcribes a sound, whose length is measured before the hold. */
+    transcription(
+      caller: Caller,
+      body: TranscriptionBody,
+      key?: string
+    ): OrderResultOr<AnswerBody | StreamedWork>
+    /** Like `transcription`, into English. */
+    translation(
+      caller: Caller,
+      body: TranscriptionBody,
+      key?: string
+    ): OrderResultOr<AnswerBody | StreamedWork>
   }
 >()("gateway/orders/Orders") {}
 
@@ -128,10 +142,14 @@ const noTaskStream = new InvalidRequest({
   param: "stream"
 })
 
-interface StreamedOrder<Product> {
+type OrderRun<Answer> = Effect.Effect<Answer, OrderRefusal | KeyAlreadyUsed>
+
+interface StreamedOrder<Product, Answer> {
   readonly order: PaidOrder<Product, void>
   readonly firstEvent: Deferred.Deferred<void, OrderRefusal | KeyAlreadyUsed>
-  readonly answer: StreamedAnswer
+  readonly answer: Answer
+  /** Marks the client as disconnected. */
+  readonly disconnect: Effect.Effect<void>
 }
 
 /**
@@ -165,6 +183,12 @@ const makeIdempotentPaths = Effect.map(makeWithIdempotency, (withIdempotency) =>
       modalities: ["image"],
       replayOf: replays.imageTask
     })
+  const audioAt = (path: string, modality: "tts" | "asr") =>
+    withIdempotency<AnswerBody | StreamedWork>({
+      path,
+      modalities: [modality],
+      replayOf: replays.text
+    })
   return {
     video: videosAt("/v1/videos/generations"),
     openaiVideo: videosAt("/v1/videos"),
@@ -187,11 +211,9 @@ const makeIdempotentPaths = Effect.map(makeWithIdempotency, (withIdempotency) =>
       modalities: ["rerank"],
       replayOf: replays.text
     }),
-    speech: withIdempotency<AnswerBody | StreamedSpeech>({
-      path: "/v1/audio/speech",
-      modalities: ["tts"],
-      replayOf: replays.text
-    })
+    speech: audioAt("/v1/audio/speech", "tts"),
+    transcription: audioAt("/v1/audio/transcriptions", "asr"),
+    translation: audioAt("/v1/audio/translations", "asr")
   }
 })
 
@@ -205,7 +227,8 @@ export const layerOrders = Layer.effect(
     const imageOrder = yield* makeImageOrder(resolve, keyTurns)
     const workOrder = yield* makeWorkOrder(resolve, keyTurns)
     const textStream = yield* makeTextStream(resolve, keyTurns)
-    const speechOrder = yield* makeSpeechOrder(resolve, keyTurns)
+    const streamedWork = yield* makeStreamedWork(resolve, keyTurns)
+    const makeTranscription = yield* makeTranscriptionRequests
     const runOrder = yield* makePaidOrders
     const idempotent = yield* makeIdempotentPaths
     const detached = yield* makeDetached
@@ -217,15 +240,15 @@ export const layerOrders = Layer.effect(
     ) => Effect.flatMap(check, (order) => detached.run(runOrder(order, key)))
 
     /** Runs an order with a streamed answer, and waits for its first event. */
-    const runStreamed = Effect.fnUntraced(function* <Product, E>(
-      check: Effect.Effect<StreamedOrder<Product>, E>,
+    const runStreamed = Effect.fnUntraced(function* <Product, Answer, E>(
+      check: Effect.Effect<StreamedOrder<Product, Answer>, E>,
       key: RequestKey | null
     ) {
-      const { order, firstEvent, answer } = yield* check
+      const { order, firstEvent, answer, disconnect } = yield* check
       yield* detached.start(
         Effect.onExit(runOrder(order, key), (exit) => Deferred.done(firstEvent, exit))
       )
-      yield* Effect.onInterrupt(Deferred.await(firstEvent), () => answer.disconnect)
+      yield* Effect.onInterrupt(Deferred.await(firstEvent), () => disconnect)
       return answer
     })
 
@@ -255,6 +278,21 @@ export const layerOrders = Layer.effect(
       body.stream === true
         ? runStreamed(textStream(caller, body), key)
         : runToEnd(workOrder(caller, chatRequest(body)), key)
+
+    /** Reads and measures the sound before the hold; its memory is free when the order has ended. */
+    const runTranscription = (
+      caller: Caller,
+      body: TranscriptionBody,
+      isTranslation: boolean,
+      key: RequestKey | null
+    ) =>
+      Effect.flatMap(
+        makeTranscription(caller, body, isTranslation),
+        (request): OrderRun<AnswerBody | StreamedWork> =>
+          "streamWork" in request
+            ? runStreamed(streamedWork(caller, request), key)
+            : runToEnd(workOrder(caller, request), key)
+      )
 
     return Orders.of({
       video: (caller, body, key) =>
@@ -296,10 +334,15 @@ export const layerOrders = Layer.effect(
         ),
       speech: (caller, body, key) =>
         idempotent.speech(caller, body, key, (requestKey) =>
-          Effect.map(
-            runStreamed(speechOrder(caller, body), requestKey),
-            (answer) => new StreamedSpeech(answer, speechContentType(body))
-          )
+          runStreamed(streamedWork(caller, speechRequest(body)), requestKey)
+        ),
+      transcription: (caller, body, key) =>
+        idempotent.transcription(caller, body, key, (requestKey) =>
+          runTranscription(caller, body, false, requestKey)
+        ),
+      translation: (caller, body, key) =>
+        idempotent.translation(caller, body, key, (requestKey) =>
+          runTranscription(caller, body, true, requestKey)
         )
     })
   })

@@ -18,6 +18,10 @@ import type { Quote } from "../domain/money/Quote.ts"
 import type { RerankBody } from "../domain/rerank/RerankRequest.ts"
 import type { SpeechBody } from "../domain/speech/SpeechRequest.ts"
 import type { ChatBody, EmbeddingBody } from "../domain/text/TextRequest.ts"
+import type {
+  TranscriptionBody,
+  TranscriptionLength
+} from "../domain/transcription/TranscriptionRequest.ts"
 import type { VideoBody } from "../domain/video/VideoBody.ts"
 import { failAsOverloaded } from "../runtime/databaseErrors.ts"
 import { type Caller, lacksScope, type Scope } from "../services/Access.ts"
@@ -29,9 +33,9 @@ import {
   chatRequest,
   embeddingRequest,
   makeOrderResolution,
-  rerankRequest,
-  speechRequest
+  rerankRequest
 } from "./OrderResolution.ts"
+import { makeTranscriptionRequests, speechRequest, transcriptionWork } from "./text/audioRequests.ts"
 
 /**
  * Whether the available money is enough at this moment. Another order may take the money a moment
@@ -80,7 +84,8 @@ const scopes = {
   vlm: "chat",
   embedding: "embeddings",
   rerank: "rerank",
-  tts: "audio"
+  tts: "audio",
+  asr: "audio"
 } as const satisfies Record<string, Scope>
 export type QuotedModality = keyof typeof scopes
 
@@ -98,8 +103,19 @@ export class Quotes extends Context.Service<
     embeddings(caller: Caller, body: EmbeddingBody): Effect.Effect<Quoted, QuoteRefusal>
     rerank(caller: Caller, body: RerankBody): Effect.Effect<Quoted, QuoteRefusal>
     speech(caller: Caller, body: SpeechBody): Effect.Effect<Quoted, QuoteRefusal>
+    transcription(
+      caller: Caller,
+      body: TranscriptionBody
+    ): Effect.Effect<Quoted, QuoteRefusal>
+    /** Quotes a transcription of a sound of this length. */
+    transcriptionOf(
+      caller: Caller,
+      body: TranscriptionLength
+    ): Effect.Effect<Quoted, QuoteRefusal>
   }
 >()("gateway/orders/Quotes") {}
+
+const MILLIS = 1000
 
 const quotedModalities: ReadonlyArray<QuotedModality> = Struct.keys(scopes)
 
@@ -114,6 +130,7 @@ export const layerQuotes = Layer.effect(
     const ledger = yield* Ledger
     const budgets = yield* Budgets
     const resolve = yield* makeOrderResolution
+    const transcriptionRequest = yield* makeTranscriptionRequests
 
     const modality: Quotes["Service"]["modality"] = Effect.fn("Quotes.modality")(
       function* (caller, modelName) {
@@ -170,7 +187,19 @@ export const layerQuotes = Layer.effect(
       embeddings: (caller, body) =>
         quoteWithMoney(caller, resolve.work(caller, embeddingRequest(body))),
       rerank: (caller, body) => quoteWithMoney(caller, resolve.work(caller, rerankRequest(body))),
-      speech: (caller, body) => quoteWithMoney(caller, resolve.work(caller, speechRequest(body)))
+      speech: (caller, body) => quoteWithMoney(caller, resolve.work(caller, speechRequest(body))),
+      transcription: (caller, body) =>
+        quoteWithMoney(
+          caller,
+          Effect.flatMap(transcriptionRequest(caller, body, false), (request) =>
+            resolve.work(caller, request)
+          )
+        ),
+      transcriptionOf: (caller, { seconds, ...body }) =>
+        quoteWithMoney(
+          caller,
+          resolve.work(caller, transcriptionWork(body, Math.ceil(seconds * MILLIS)))
+        )
     })
   })
 )

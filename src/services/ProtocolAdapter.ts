@@ -12,6 +12,7 @@ import type { RerankBody } from "../domain/rerank/RerankRequest.ts"
 import type { SpeechBody } from "../domain/speech/SpeechRequest.ts"
 import type { TokenCounts } from "../domain/text/TextQuote.ts"
 import type { ChatBody, EmbeddingBody } from "../domain/text/TextRequest.ts"
+import type { TranscriptionBody } from "../domain/transcription/TranscriptionRequest.ts"
 import type { VendorFailure } from "../domain/VendorOutcome.ts"
 import type { Resolution } from "../domain/video/tiers.ts"
 import type { VideoUsage } from "../domain/video/VideoCharge.ts"
@@ -186,6 +187,8 @@ export interface TextAnswer {
   readonly raw?: RawAnswer
   /** Token counts; null where the vendor sent none, or sent values that are not whole numbers. */
   readonly usage: TokenCounts | null
+  /** The length of the ordered sound as the vendor reports it; absent where it reports none. */
+  readonly seconds?: number
   /** UTF-8 bytes of the generated text. */
   readonly outputBytes: number
 }
@@ -236,14 +239,18 @@ export interface RerankAdapter extends Checkable {
   ): Effect.Effect<TextAnswer, VendorFailure>
 }
 
-/** A part of a sound as it arrives: some of its bytes, or a server-sent event. */
-export interface SoundPiece {
+/** A part of an answer that is passed on as it arrives: some of its bytes, or an event. */
+export interface WorkPiece {
   /** The bytes for the client; null where the piece has only the usage. */
   readonly bytes: Uint8Array | null
-  /** Whether the piece has a part of the sound. */
-  readonly hasSound: boolean
+  /** Whether the piece has a part of the product: of a sound, or of a text. */
+  readonly hasProduct: boolean
   /** Token counts of the whole order; null where the piece has none. */
   readonly usage: TokenCounts | null
+  /** The length of the ordered sound as the vendor reports it; absent where the piece has none. */
+  readonly seconds?: number
+  /** UTF-8 bytes of generated text. */
+  readonly outputBytes: number
 }
 
 /** The vendor's side of spoken texts. */
@@ -256,13 +263,40 @@ export interface SpeechAdapter {
   speak(
     account: ChannelAccount,
     order: ModelOrder<SpeechBody>,
-    take: (pieces: ReadonlyArray<SoundPiece>) => Effect.Effect<void>
+    take: (pieces: ReadonlyArray<WorkPiece>) => Effect.Effect<void>
+  ): Effect.Effect<void, VendorFailure>
+}
+
+export interface TranscriptionOrder extends ModelOrder<TranscriptionBody> {
+  /** The sound as a data URL in base64. */
+  readonly sound: string
+  /** Whether the text is translated into English. */
+  readonly isTranslation: boolean
+}
+
+/** The vendor's side of transcriptions. */
+export interface TranscriptionAdapter {
+  /** Waits for the complete text. Never retried on failure. */
+  transcribe(
+    account: ChannelAccount,
+    order: TranscriptionOrder
+  ): Effect.Effect<TextAnswer, VendorFailure>
+  /**
+   * Passes the events of the text to `take` as they arrive. Fails also when the stream breaks off,
+   * or contains an error, after `take` has received events.
+   */
+  stream(
+    account: ChannelAccount,
+    order: TranscriptionOrder,
+    take: (pieces: ReadonlyArray<WorkPiece>) => Effect.Effect<void>
   ): Effect.Effect<void, VendorFailure>
 }
 
 export interface AudioAdapter extends Checkable {
   /** Absent where the protocol speaks no texts. */
   readonly speech?: SpeechAdapter
+  /** Absent where the protocol transcribes no sounds. */
+  readonly transcription?: TranscriptionAdapter
 }
 
 /** All adapters by the name of their protocol. */

@@ -146,7 +146,12 @@ export const makeScriptedAudio = (protocol: string, decide: Decide): AudioAdapte
     speech: {
       speak: Effect.fnUntraced(function* (account, order, take) {
         const script = yield* nextScript({ kind: "speech", protocol, account, order })
-        yield* take([{ bytes: utf8(script.content), hasSound: true, usage: script.usage }])
+        yield* take([{
+            bytes: utf8(script.content),
+            hasProduct: true,
+            usage: script.usage,
+            outputBytes: 0
+          }])
       })
     }
   }

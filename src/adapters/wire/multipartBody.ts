@@ -18,7 +18,14 @@ const PIECE = 1024 * 1024
 const quotedName = (name: string): string =>
   `"${name.replace(/["\r\n]/g, (character) => encodeURIComponent(character))}"`
 
+/** The extensions of files, by which some vendors tell the format of a sound. */
 const extensions: Readonly<Record<string, string>> = {
+  "audio/flac": "flac",
+  "audio/mp4": "m4a",
+  "audio/mpeg": "mp3",
+  "audio/ogg": "ogg",
+  "audio/wav": "wav",
+  "audio/webm": "webm",
   "image/png": "png",
   "image/jpeg": "jpg",
   "image/webp": "webp",
@@ -31,7 +38,8 @@ function* filePieces(name: string, index: number, url: string): Generator<string
   const medium = mediumOf(url)
   const type = medium?.type ?? ""
   const contentType = plainType.test(type) ? type : "application/octet-stream"
-  const file = `image-${index}.${extensions[contentType] ?? "bin"}`
+  const kind = contentType.startsWith("audio/") ? "sound" : "image"
+  const file = `${kind}-${index}.${extensions[contentType] ?? "bin"}`
   yield `Content-Disposition: form-data; name=${quotedName(name)}; filename="${file}"\r\nContent-Type: ${contentType}\r\n\r\n`
   const content = medium?.content ?? ""
   for (let from = 0; from < content.length; from += PIECE) {

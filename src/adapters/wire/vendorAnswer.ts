@@ -21,6 +21,8 @@ export interface VendorAnswer extends AnswerHead {
    * The SHA-256 of the body as received, in hex; null if it is too long or was not read to its end.
    */
   readonly digest: () => string | null
+  /** The body as received, as text; empty if it was not read to its end. */
+  readonly text: () => string
   /**
    * Set if a large answer was not decoded fully: in `body`, long texts are replaced by marks and
    * skipped fields are null.
@@ -39,7 +41,8 @@ export const partialAnswer = (head: AnswerHead, body: unknown, bytes: number): V
   requestBody: null,
   body,
   bytes,
-  digest: () => null
+  digest: () => null,
+  text: () => ""
 })
 
 /** Status and headers of an answer. */
@@ -237,7 +240,7 @@ const parsePrunedChunks = Effect.fnUntraced(function* (
 export const readBody = (
   raw: RawAnswer,
   options: SendOptions
-): Effect.Effect<Pick<VendorAnswer, "body" | "bytes" | "digest" | "large">> => {
+): Effect.Effect<Pick<VendorAnswer, "body" | "bytes" | "digest" | "text" | "large">> => {
   const { longTextBytes, skippedFields } = options
   const bounds = boundsOf(options)
   const decode = (): unknown => {
@@ -248,7 +251,11 @@ export const readBody = (
     raw.release()
     return body
   }
-  const digestedBody = { bytes: raw.bytes, digest: digestOf(raw) }
+  const digestedBody = {
+    bytes: raw.bytes,
+    digest: digestOf(raw),
+    text: () => decoder.decode(joinChunks(raw.chunks))
+  }
   if (raw.bytes <= LARGE_BYTES) return Effect.succeed({ ...digestedBody, body: decode() })
   if (skippedFields !== undefined) {
     return Effect.map(parsePrunedChunks(raw.chunks, skippedFields, bounds), (body) => {

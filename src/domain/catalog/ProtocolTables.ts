@@ -32,7 +32,7 @@ interface AudioProtocolRow {
 }
 
 export const audioProtocols = {
-  openai: { tts: true, asr: false }
+  openai: { tts: true, asr: true }
 } as const satisfies Record<string, AudioProtocolRow>
 
 export type AudioProtocol = keyof typeof audioProtocols

@@ -5,7 +5,7 @@ import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { RawAnswer } from "../../domain/RawAnswer.ts"
 import type { OrderResult } from "../../orders/idempotency.ts"
 import type { StreamedAnswer } from "../../orders/streamedAnswer.ts"
-import type { StreamedSpeech } from "../../orders/text/speechOrder.ts"
+import type { StreamedWork } from "../../orders/text/streamedWork.ts"
 import { onScopeEnd } from "../../runtime/onScopeEnd.ts"
 import { type Page, type PageRequest, presentPage } from "../../runtime/Page.ts"
 import type { Caller } from "../../services/Access.ts"
@@ -77,7 +77,7 @@ export const streamResponse = Effect.fnUntraced(function* (
  * Streams a sound as it arrives. If it is cut short, the connection is closed before the end of the
  * body, as nothing else tells a client of bytes that the sound is not complete.
  */
-export const soundResponse = Effect.fnUntraced(function* ({ answer, contentType }: StreamedSpeech) {
+export const soundResponse = Effect.fnUntraced(function* ({ answer, contentType }: StreamedWork) {
   const request = yield* HttpServerRequest.HttpServerRequest
   const { socket } = NodeHttpServerRequest.toIncomingMessage(request)
   const cutOff = () => socket.destroy()

@@ -407,7 +407,7 @@ export const makeImageOrder = Effect.fnUntraced(function* (
       finishPart: () => (isByTokens && !isOpen() ? Effect.succeed(finishTokens(null)) : null),
       around
     }
-    return { answer, firstEvent, order }
+    return { answer, firstEvent, order, disconnect: answer.disconnect }
   })
 
   return { complete, task, streamed }

@@ -114,6 +114,6 @@ export const makeTextStream = Effect.fnUntraced(function* (
         text.outputBytes > 0 ? finishBy(id, brokenOff(text), null, Exit.void) : null,
       around
     }
-    return { order, firstEvent, answer }
+    return { order, firstEvent, answer, disconnect: answer.disconnect }
   })
 })

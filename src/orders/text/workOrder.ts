@@ -15,7 +15,7 @@ import {
   type WorkCharge,
   type WorkQuote
 } from "../../domain/money/workQuotes.ts"
-import { encodeAnswer, type RawAnswer } from "../../domain/RawAnswer.ts"
+import { encodeAnswer, JSON_TYPE, type RawAnswer } from "../../domain/RawAnswer.ts"
 import {
   implausibleUsage,
   type ReportedUsage,
@@ -152,8 +152,10 @@ const failedWhileWriting = new VendorRefused({
   retryAfterSeconds: null
 })
 
-const answerOf = ({ raw, result }: TextAnswer, model: string): RawAnswer =>
-  raw === undefined ? encodeAnswer(renameDecodedModel(result, model)) : renameRawModel(raw, model)
+const answerOf = ({ raw, result }: TextAnswer, model: string): RawAnswer => {
+  if (raw === undefined) return encodeAnswer(renameDecodedModel(result, model))
+  return raw.contentType === JSON_TYPE ? renameRawModel(raw, model) : raw
+}
 
 interface WholeWork extends AnsweredWork {
   readonly answer: RawAnswer

@@ -6,9 +6,11 @@ import { makeModelCheck } from "../../../orders/OrderChecks.ts"
 import { CurrentCaller } from "../../api/middlewares.ts"
 import { bodyOf, decodeBody } from "../../server/requestRules.ts"
 
-const modelBody = bodyOf(
-  Schema.StructWithRest(Schema.Struct({ model: Schema.NonEmptyString }), anyFields)
-)
+const NamedModel = Schema.StructWithRest(Schema.Struct({ model: Schema.NonEmptyString }), anyFields)
+const decodeNamedModel = decodeBody(NamedModel)
+
+/** The body of a JSON request, with the model that it names. */
+const jsonBody = bodyOf(NamedModel)
 
 /**
  * Makes the decoder of an order's body. Where the body is not valid, the refusal of its model comes
@@ -22,13 +24,17 @@ export const makeOrderBody = Effect.map(
       modality: Modality
     ) => {
       const decode = decodeBody(schema)
-      return Effect.flatMap(modelBody, (body) =>
+      const decodeNamed = (body: typeof NamedModel.Type) =>
         Effect.catch(decode(body), (fault) =>
           CurrentCaller.pipe(
             Effect.flatMap((caller) => checkModel(caller, body.model, [modality])),
             Effect.andThen(Effect.fail(fault))
           )
         )
-      )
+      return {
+        json: Effect.flatMap(jsonBody, decodeNamed),
+        /** Decodes a body that was read from a form. */
+        decode: (body: unknown) => Effect.flatMap(decodeNamedModel(body), decodeNamed)
+      }
     }
 )

@@ -5,6 +5,7 @@ import { isWorkQuote } from "../../../domain/money/workQuotes.ts"
 import { RerankBody } from "../../../domain/rerank/RerankRequest.ts"
 import { SpeechBody } from "../../../domain/speech/SpeechRequest.ts"
 import { ChatBody, EmbeddingBody } from "../../../domain/text/TextRequest.ts"
+import { TranscriptionBody, TranscriptionLength } from "../../../domain/transcription/TranscriptionRequest.ts"
 import { VideoBody } from "../../../domain/video/VideoBody.ts"
 import { kindOf } from "../../../domain/video/VideoQuote.ts"
 import { type Quoted, type QuoteRefusal, Quotes } from "../../../orders/QuoteAnswers.ts"
@@ -43,6 +44,8 @@ export const layerQuotesHandlers = HttpApiBuilder.group(
         ? null
         : usualTimes.usualSeconds(kindOf(modelId, quote))
 
+    const quoteByLength = decodeAndQuote(TranscriptionLength, quotes.transcriptionOf)
+    const quoteByFile = decodeAndQuote(TranscriptionBody, quotes.transcription)
     const quoteChat = decodeAndQuote(ChatBody, quotes.chat)
     const quoteBy = {
       video: decodeAndQuote(VideoBody, quotes.video),
@@ -51,7 +54,9 @@ export const layerQuotesHandlers = HttpApiBuilder.group(
       vlm: quoteChat,
       embedding: decodeAndQuote(EmbeddingBody, quotes.embeddings),
       rerank: decodeAndQuote(RerankBody, quotes.rerank),
-      tts: decodeAndQuote(SpeechBody, quotes.speech)
+      tts: decodeAndQuote(SpeechBody, quotes.speech),
+      asr: (caller: Caller, body: object) =>
+        "seconds" in body ? quoteByLength(caller, body) : quoteByFile(caller, body)
     }
 
     return handlers.handleRaw(

@@ -20,7 +20,7 @@ const doneEvent = dataEvent("[DONE]")
 export const layerTextsHandlers = Layer.unwrap(
   Effect.gen(function* () {
     const orders = yield* Orders
-    const rerankBody = (yield* makeOrderBody)(RerankBody, "rerank")
+    const { json: rerankBody } = (yield* makeOrderBody)(RerankBody, "rerank")
     return narrowContext(
       HttpApiBuilder.group(customerApi(TextsGroup), "texts", (handlers) =>
         handlers

@@ -1,15 +1,14 @@
-/** Orders of spoken texts, whose sound is streamed and charged when it ends. */
+/** Orders whose answer is passed on as it arrives: spoken texts, and streamed transcriptions. */
 import { Array as Arr, Cause, Effect, Exit } from "effect"
 import type { KeyTurns } from "../../channels/keyTurns.ts"
-import type { AnsweredWork } from "../../domain/money/workQuotes.ts"
+import type { AnsweredWork, WorkQuote } from "../../domain/money/workQuotes.ts"
 import { RawAnswer } from "../../domain/RawAnswer.ts"
-import { type SpeechBody, speechContentType } from "../../domain/speech/SpeechRequest.ts"
 import type { TokenCounts } from "../../domain/text/TextQuote.ts"
 import { upstreamErrorOf, type VendorFailure } from "../../domain/VendorOutcome.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import type { Caller } from "../../services/Access.ts"
-import type { SoundPiece } from "../../services/ProtocolAdapter.ts"
-import { type OrderResolution, speechRequest } from "../OrderResolution.ts"
+import type { ChannelAccount, WorkPiece } from "../../services/ProtocolAdapter.ts"
+import type { OrderResolution, WorkRequest } from "../OrderResolution.ts"
 import type { PaidOrder } from "../orderValue.ts"
 import {
   type BreakOff,
@@ -19,8 +18,22 @@ import {
 } from "../streamedAnswer.ts"
 import { workOrderOf } from "./workOrder.ts"
 
-/** A sound that is streamed to its client. */
-export class StreamedSpeech {
+/** A request whose answer is passed on as it arrives. */
+export interface StreamedRequest<Adapter> extends WorkRequest<Adapter> {
+  readonly streamWork: (
+    adapter: Adapter,
+    account: ChannelAccount,
+    upstreamModel: string,
+    take: (pieces: ReadonlyArray<WorkPiece>) => Effect.Effect<void>
+  ) => Effect.Effect<void, VendorFailure>
+  /** The content type of the answer. */
+  readonly contentType: string
+  /** The output tokens that count where the vendor reports none; a text is counted by its size. */
+  readonly unreportedTokens: (quote: WorkQuote) => bigint
+}
+
+/** An answer that is streamed to its client, with its content type. */
+export class StreamedWork {
   readonly answer: StreamedAnswer
   readonly contentType: string
 
@@ -30,23 +43,27 @@ export class StreamedSpeech {
   }
 }
 
-/** The largest sound in bytes that is kept for repeats of its request. */
+/** The largest answer in bytes that is kept for repeats of its request. */
 const MAX_REMEMBERED_BYTES = 16 * 1024 * 1024
 
-/** The sound as far as it has arrived. */
+/** The answer as far as it has arrived. */
 const makeArrived = () => {
   let usage: TokenCounts | null = null
+  let seconds: number | undefined
+  let outputBytes = 0
   let bytes = 0
-  let hasSound = false
+  let hasProduct = false
   let hasBegun = false
   let chunks: Array<Uint8Array> = []
   return {
     /** Adds the pieces and returns the bytes for the client. */
-    add: (pieces: ReadonlyArray<SoundPiece>): ReadonlyArray<Uint8Array> => {
+    add: (pieces: ReadonlyArray<WorkPiece>): ReadonlyArray<Uint8Array> => {
       const added: Array<Uint8Array> = []
       for (const piece of pieces) {
         usage = piece.usage ?? usage
-        hasSound ||= piece.hasSound
+        seconds = piece.seconds ?? seconds
+        outputBytes += piece.outputBytes
+        hasProduct ||= piece.hasProduct
         if (piece.bytes === null) continue
         bytes += piece.bytes.byteLength
         added.push(piece.bytes)
@@ -56,29 +73,34 @@ const makeArrived = () => {
       else chunks = []
       return added
     },
-    hasSound: () => hasSound,
+    hasProduct: () => hasProduct,
     hasBegun: () => hasBegun,
-    usage: () => usage,
-    /** The whole sound for repeats of the request; null if it is too large to be kept. */
+    /** What the vendor reported of the whole answer, and its size. */
+    whole: () => ({ usage, outputBytes, ...(seconds === undefined ? {} : { seconds }) }),
+    /** Usage reported in mid-stream may cover a part alone, so it is not used for the charge. */
+    part: () => ({ usage: null, outputBytes }),
+    /** The whole answer for repeats of the request; null if it is too large to be kept. */
     remembered: (contentType: string): RawAnswer | null =>
       bytes <= MAX_REMEMBERED_BYTES ? new RawAnswer(chunks, undefined, contentType) : null
   }
 }
 
 /**
- * Makes orders of spoken texts. The vendor's sound is read to its end even when the client has
- * disconnected. A sound that breaks off is charged like a whole one, because the vendor bills the
- * text; a failure before the first part of the sound is not charged.
+ * Makes orders whose answer is streamed. The vendor's answer is read to its end even when the client
+ * has disconnected. An answer that breaks off is charged, because the vendor bills it; a failure
+ * before the first part of the product is not charged.
  */
-export const makeSpeechOrder = Effect.fnUntraced(function* (
+export const makeStreamedWork = Effect.fnUntraced(function* (
   resolve: OrderResolution,
   keyTurns: KeyTurns
 ) {
   const { currency, textDeadlineSeconds, textStreamDeadlineSeconds } = yield* Settings
   const answerSeconds = Math.min(textDeadlineSeconds, textStreamDeadlineSeconds)
 
-  return Effect.fnUntraced(function* (caller: Caller, ordered: SpeechBody) {
-    const request = speechRequest(ordered)
+  return Effect.fnUntraced(function* <Adapter>(
+    caller: Caller,
+    request: StreamedRequest<Adapter>
+  ) {
     const resolved = yield* resolve.work(caller, request)
     const { terms, finishBy, chargeUnread } = workOrderOf(caller, request, resolved, {
       currency,
@@ -86,8 +108,10 @@ export const makeSpeechOrder = Effect.fnUntraced(function* (
     })
     const { answer, firstEvent, offer, around } = yield* makeStreamedAnswer(answerSeconds)
     const arrived = makeArrived()
+    const unreadTokens = request.unreportedTokens(resolved.quote)
+    const withUnread = (answered: AnsweredWork): AnsweredWork => ({ ...answered, unreadTokens })
 
-    const takePieces = (pieces: ReadonlyArray<SoundPiece>): Effect.Effect<void> =>
+    const takePieces = (pieces: ReadonlyArray<WorkPiece>): Effect.Effect<void> =>
       Effect.suspend(() => {
         const bytes = arrived.add(pieces)
         return bytes.length === 0 ? Effect.void : offer(bytes)
@@ -101,31 +125,19 @@ export const makeSpeechOrder = Effect.fnUntraced(function* (
       keyTurns
         .forOrder(
           accounts,
-          (account) =>
-            adapter.speak(
-              account,
-              { upstreamModel: job.upstreamModel, body: request.body },
-              takePieces
-            ),
+          (account) => request.streamWork(adapter, account, job.upstreamModel, takePieces),
           () => !arrived.hasBegun()
         )
         .pipe(
           Effect.as(null),
-          // After the first part of the sound, a defect of the gateway cuts the answer short just as
-          // a failure of the vendor does, and the order is charged.
+          // After the first part of the product, a defect of the gateway cuts the answer short just
+          // as a failure of the vendor does, and the order is charged.
           Effect.catchCause((cause) =>
-            arrived.hasSound() && !Cause.hasInterrupts(cause)
+            arrived.hasProduct() && !Cause.hasInterrupts(cause)
               ? Effect.succeed(cause)
               : Effect.failCause(cause)
           )
         )
-
-    /** Where the vendor reports no tokens, those that are held for count. */
-    const answered = (): AnsweredWork => ({
-      usage: arrived.usage(),
-      outputBytes: 0,
-      unreadTokens: resolved.quote.kind === "tokens" ? resolved.quote.outputTokens : 0n
-    })
 
     const order: PaidOrder<BreakOff, void> = {
       ...terms,
@@ -134,18 +146,28 @@ export const makeSpeechOrder = Effect.fnUntraced(function* (
       breakOffOf,
       finish: (breakOff, id) =>
         breakOff === null
-          ? finishBy(id, answered(), arrived.remembered(speechContentType(ordered)), Exit.void)
+          ? finishBy(
+              id,
+              withUnread(arrived.whole()),
+              arrived.remembered(request.contentType),
+              Exit.void
+            )
           : finishBy(
               id,
-              { ...answered(), usage: null },
+              withUnread(arrived.part()),
               null,
               Exit.failCause(Cause.map(breakOff, upstreamErrorOf))
             ),
       chargeUnread: (failure, id) => chargeUnread(failure, id),
       finishPart: (id) =>
-        arrived.hasSound() ? finishBy(id, { ...answered(), usage: null }, null, Exit.void) : null,
+        arrived.hasProduct() ? finishBy(id, withUnread(arrived.part()), null, Exit.void) : null,
       around
     }
-    return { order, firstEvent, answer }
+    return {
+      order,
+      firstEvent,
+      answer: new StreamedWork(answer, request.contentType),
+      disconnect: answer.disconnect
+    }
   })
 })
