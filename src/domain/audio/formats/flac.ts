@@ -61,7 +61,8 @@ export const flacMillisecondsAt = (bytes: Uint8Array, at: number, streamRate: nu
   const blockCode = codes >> 4
   const rateCode = codes & 15
   const numberBytes = numberBytesOf(bytes[at + 4] ?? 0)
-  if (blockCode === 0 || rateCode === 15 || numberBytes === 0) return 0
+  const isReserved = ((bytes[at + 3] ?? 0) & 1) === 1
+  if (blockCode === 0 || rateCode === 15 || numberBytes === 0 || isReserved) return 0
   const blockStart = at + 4 + numberBytes
   const rateStart = blockStart + blockBytesOf(blockCode)
   if (!isIntact(bytes, at, rateStart + rateBytesOf(rateCode))) return 0

@@ -15,6 +15,13 @@ const MAX_DEPTH = 16
 /** The samples of a frame of AAC. */
 const AAC_FRAME_SAMPLES = 1024
 
+/**
+ * The most boxes and tracks that are read in a file: a recording of 25 MB with a fragment for each
+ * frame has as many boxes. A file with more has no length.
+ */
+const MAX_BOXES = 700_000
+const MAX_TRACKS = 1000
+
 interface Track {
   unitsPerSecond: number
   /** The length in units that the header of the track's media declares. */
@@ -80,8 +87,9 @@ const aacRateAt = (bytes: Buffer, at: number): number => {
   return index === 15 ? Math.floor(bits / 2 ** 7) % 2 ** 24 : (aacRates[index] ?? 0)
 }
 
-/** How many bytes of a description of samples are searched for the box `esds`. */
+/** How many bytes of a description of samples are searched for the box `esds`, and its least size. */
 const MAX_DESCRIPTION_BYTES = 512
+const MIN_DESCRIPTION_BYTES = 64
 
 /** Which fields a `trun` box has for each sample, by its flags. */
 const SAMPLE_FIELDS = [0x100, 0x200, 0x400, 0x800]
@@ -134,6 +142,11 @@ class Mp4File {
   private durationAt(at: number, width: 4 | 8): number {
     const units = this.numberAt(at, width)
     return units >= 2 ** (8 * width) - 1 ? 0 : units
+  }
+
+  /** Whether there are more tracks than in any real file. */
+  get isOverfull(): boolean {
+    return this.tracks.size > MAX_TRACKS
   }
 
   private trackOf(id: number): Track {
@@ -192,6 +205,7 @@ class Mp4File {
   }
 
   private readDescription({ start, end }: Content): void {
+    if (end - start < MIN_DESCRIPTION_BYTES) return
     const description = this.bytes.subarray(start, Math.min(end, start + MAX_DESCRIPTION_BYTES))
     const at = description.indexOf("esds", 0, "latin1")
     if (at >= 0) this.track.aacRate = aacRateAt(this.bytes, start + at + 4)
@@ -271,7 +285,9 @@ export const m4aMilliseconds = (bytes: Buffer): number | null => {
   if (!firstTypes.some((type) => isTextAt(bytes, 4, type))) return null
   const file = new Mp4File(bytes)
   const ends = [bytes.length]
-  for (let at = 0; ends.length > 0; ) {
+  let boxes = 0
+  for (let at = 0; ends.length > 0; boxes++) {
+    if (boxes > MAX_BOXES || file.isOverfull) return 0
     const end = ends.at(-1) ?? 0
     const content = at + HEAD_BYTES <= end ? contentAt(bytes, at, end) : null
     if (content === null) {

@@ -12,10 +12,14 @@ const IS_FIRST = 2
 const LEAST_NEGATIVE = 2 ** 63
 
 /**
- * The pages of a real file have fewer bytes in all their segment tables than the file has. A file
- * with more has page heads within page heads, which no reader plays, so that it has no length.
+ * A packet has a byte at least, and one in a segment table, so that a file has half as many segments
+ * as bytes at most. One with more has page heads within page heads, which no reader plays, so that
+ * it has no length.
  */
-const MAX_SEGMENTS_PER_BYTE = 2
+const MAX_SEGMENTS_PER_BYTE = 0.5
+
+/** More streams in a file than anybody concatenates: such a file has no length either. */
+const MAX_STREAMS = 10_000
 
 interface Codec {
   readonly samplesPerSecond: number
@@ -109,6 +113,7 @@ class OggFile {
   private readonly bytes: Buffer
   private readonly streams = new Map<number, Stream>()
   private readonly links: Array<Link> = []
+  streamCount = 0
   /** Whether the last page was the first one of a stream. */
   private isBeginning = false
 
@@ -119,6 +124,7 @@ class OggFile {
   private addStream(page: number, serial: number): void {
     const first = page + PAGE_HEAD_BYTES + (this.bytes[page + 26] ?? 0)
     const codec = codecAt(this.bytes, first)
+    this.streamCount++
     if (!this.isBeginning) this.links.push([])
     this.isBeginning = true
     if (codec === null) return
@@ -165,8 +171,8 @@ export const oggMilliseconds = (bytes: Buffer): number | null => {
     // The version, and flags of which none is reserved.
     if (bytes[page + 4] !== 0 || (bytes[page + 5] ?? 0) > 7) continue
     segments += bytes[page + 26] ?? 0
-    if (segments > MAX_SEGMENTS_PER_BYTE * bytes.length) return 0
     file.addPage(page)
+    if (segments > MAX_SEGMENTS_PER_BYTE * bytes.length || file.streamCount > MAX_STREAMS) return 0
   }
   return file.milliseconds()
 }
