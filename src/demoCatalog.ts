@@ -83,6 +83,12 @@ const voice: Sort = {
   prices: { kind: "characters", per_million_characters: "100" }
 }
 
+const listen: Sort = {
+  modality: "asr",
+  forms: ["audio"],
+  prices: { kind: "audio_seconds", per_second: "0.0001" }
+}
+
 /** The main models, in the order in which new users should see them. */
 const usual: ReadonlyArray<DemoModel> = [
   { ...film, id: "film-1", protocol: "vp_a", upstream: "doubao-seedance-2-0-260128" },
@@ -131,7 +137,8 @@ const usual: ReadonlyArray<DemoModel> = [
   { ...look, id: "look-1", protocol: "openai", upstream: "sim-look-1" },
   { ...vector, id: "vector-1", protocol: "openai", upstream: "sim-vector-1" },
   { ...rank, id: "rank-1", protocol: "jina", upstream: "sim-rank-1" },
-  { ...voice, id: "voice-1", protocol: "openai", upstream: "sim-voice-1" }
+  { ...voice, id: "voice-1", protocol: "openai", upstream: "sim-voice-1" },
+  { ...listen, id: "listen-1", protocol: "openai", upstream: "sim-listen-1" }
 ]
 
 /**
@@ -201,7 +208,6 @@ const models = [...usual, ...otherFamilies]
  */
 const reserved = [
   { id: "speak-1", modality: "tts" },
-  { id: "listen-1", modality: "asr" },
   { id: "omni-1", modality: "omni" }
 ] as const
 

@@ -23,7 +23,13 @@ import type {
   WorkPiece
 } from "../services/ProtocolAdapter.ts"
 import { modelsCheck } from "./common/accountCheck.ts"
-import { makeCall, makeCheck, makeModelList, type Read, withJudgement } from "./common/adapterCalls.ts"
+import {
+  makeCall,
+  makeCheck,
+  makeModelList,
+  type Read,
+  withJudgement
+} from "./common/adapterCalls.ts"
 import { Count } from "./common/chatStream.ts"
 import { standardRefusals } from "./common/standardErrors.ts"
 import { isErrorText } from "./wire/errorText.ts"
@@ -123,8 +129,7 @@ const readPlain = (
   body: TranscriptionBody
 ): Result.Result<TextAnswer, VendorFailure> => {
   const text = answer.status < 300 ? answer.text() : ""
-  const isProduct =
-    answer.status < 300 && !isErrorText(answer.body) && !webPage.test(text)
+  const isProduct = answer.status < 300 && !isErrorText(answer.body) && !webPage.test(text)
   return isProduct
     ? Result.succeed({
         result: {},
@@ -247,7 +252,7 @@ export const makeOpenAiAudio = Effect.gen(function* () {
       speechRequest(account, order),
       limits.stream,
       (chunks) =>
-          take(chunks.map((bytes) => ({ bytes, hasProduct: true, usage: null, outputBytes: 0 })))
+        take(chunks.map((bytes) => ({ bytes, hasProduct: true, usage: null, outputBytes: 0 })))
     )
     if (!answer.isStream) {
       return yield* judgeFailure(standardRefusals, answer, unusableAnswer(account, answer))

@@ -35,10 +35,10 @@ import {
   makeOrderResolution,
   rerankRequest
 } from "./OrderResolution.ts"
-import { makeTranscriptionRequests, speechRequest } from "./text/audioRequests.ts"
 import type { PaidOrder } from "./orderValue.ts"
 import { makePaidOrders } from "./paidOrder.ts"
 import type { StreamedAnswer } from "./streamedAnswer.ts"
+import { makeTranscriptionRequests, speechRequest } from "./text/audioRequests.ts"
 import { makeStreamedWork, type StreamedWork } from "./text/streamedWork.ts"
 import { makeTextStream } from "./text/textStream.ts"
 import { makeWorkOrder } from "./text/workOrder.ts"
@@ -111,11 +111,7 @@ export class Orders extends Context.Service<
     /** Compares documents with a query. */
     rerank(caller: Caller, body: RerankBody, key?: string): OrderResultOr<AnswerBody>
     /** Speaks a text. The sound is streamed, and charged when it ends. */
-    speech(
-      caller: Caller,
-      body: SpeechBody,
-      key?: string
-    ): OrderResultOr<AnswerBody | StreamedWork>
+    speech(caller: Caller, body: SpeechBody, key?: string): OrderResultOr<AnswerBody | StreamedWork>
     /** Transcribes a sound, whose length is measured before the hold. */
     transcription(
       caller: Caller,

@@ -35,7 +35,11 @@ import {
   makeOrderResolution,
   rerankRequest
 } from "./OrderResolution.ts"
-import { makeTranscriptionRequests, speechRequest, transcriptionWork } from "./text/audioRequests.ts"
+import {
+  makeTranscriptionRequests,
+  speechRequest,
+  transcriptionWork
+} from "./text/audioRequests.ts"
 
 /**
  * Whether the available money is enough at this moment. Another order may take the money a moment
@@ -103,15 +107,9 @@ export class Quotes extends Context.Service<
     embeddings(caller: Caller, body: EmbeddingBody): Effect.Effect<Quoted, QuoteRefusal>
     rerank(caller: Caller, body: RerankBody): Effect.Effect<Quoted, QuoteRefusal>
     speech(caller: Caller, body: SpeechBody): Effect.Effect<Quoted, QuoteRefusal>
-    transcription(
-      caller: Caller,
-      body: TranscriptionBody
-    ): Effect.Effect<Quoted, QuoteRefusal>
+    transcription(caller: Caller, body: TranscriptionBody): Effect.Effect<Quoted, QuoteRefusal>
     /** Quotes a transcription of a sound of this length. */
-    transcriptionOf(
-      caller: Caller,
-      body: TranscriptionLength
-    ): Effect.Effect<Quoted, QuoteRefusal>
+    transcriptionOf(caller: Caller, body: TranscriptionLength): Effect.Effect<Quoted, QuoteRefusal>
   }
 >()("gateway/orders/Quotes") {}
 

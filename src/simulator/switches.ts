@@ -33,6 +33,7 @@ const names = new Set([
   "renders",
   "cached",
   "image-tokens",
+  "seconds",
   "audio-input",
   "audio-output",
   "fewer",

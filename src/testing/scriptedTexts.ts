@@ -146,12 +146,14 @@ export const makeScriptedAudio = (protocol: string, decide: Decide): AudioAdapte
     speech: {
       speak: Effect.fnUntraced(function* (account, order, take) {
         const script = yield* nextScript({ kind: "speech", protocol, account, order })
-        yield* take([{
+        yield* take([
+          {
             bytes: utf8(script.content),
             hasProduct: true,
             usage: script.usage,
             outputBytes: 0
-          }])
+          }
+        ])
       })
     }
   }

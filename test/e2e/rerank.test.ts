@@ -259,7 +259,7 @@ for (const kind of databasesInTurn(import.meta.filename)) {
         const { replay } = preview.body as {
           readonly replay: { readonly data: ReadonlyArray<{ readonly model: string }> }
         }
-        assert.deepInclude(
+        assert.deepInclude<unknown>(
           replay.data.find(({ model }) => model === "rank-searches"),
           { charge_before: "0.002", charge_after: "0.003", unpriced: 0, cost_after: "0.002" }
         )

@@ -4,6 +4,13 @@ import { testCatalog } from "./gateway.ts"
 const CHARACTERS = { kind: "characters", per_million_characters: "100" } as const
 const SEARCHES = { kind: "searches", per_thousand_searches: "2" } as const
 const TOKENS = { kind: "tokens", per_million_input: "0.8" } as const
+const SECONDS = { kind: "audio_seconds", per_second: "0.0001" } as const
+const HEARD_TOKENS = {
+  kind: "tokens",
+  per_million_input: "2",
+  per_million_output: "10",
+  per_million_audio_input: "6"
+} as const
 const SOUND_TOKENS = {
   kind: "tokens",
   per_million_input: "4",
@@ -12,16 +19,21 @@ const SOUND_TOKENS = {
 
 /**
  * `voice-1` by characters, `voice-han` with Han characters as two, `voice-tokens` by tokens;
- * `rank-tokens`, `rank-searches`. The models of the test catalog without such a mount stay closed.
+ * `listen-1` by seconds, `listen-steps` by steps of them, `listen-tokens` by tokens; `rank-tokens`,
+ * `rank-searches`. The models of the test catalog without such a mount stay closed.
  */
 export const speechCatalog = (simulatorUrl: string): ReturnType<typeof testCatalog> => {
   const base = testCatalog(simulatorUrl)
   const voice = { modality: "tts", protocol: "openai" } as const
+  const listen = { modality: "asr", protocol: "openai" } as const
   const rank = { modality: "rerank", protocol: "jina" } as const
   const mounts = [
     { model: "voice-1", channel: "ch-o", upstream_model: "sim-voice-1", cost: CHARACTERS },
     { model: "voice-han", channel: "ch-o", upstream_model: "sim-voice-1" },
     { model: "voice-tokens", channel: "ch-o", upstream_model: "sim-voice-1" },
+    { model: "listen-1", channel: "ch-o", upstream_model: "sim-listen-1", cost: SECONDS },
+    { model: "listen-steps", channel: "ch-o", upstream_model: "sim-listen-1" },
+    { model: "listen-tokens", channel: "ch-o", upstream_model: "sim-listen-tokens" },
     { model: "rank-tokens", channel: "ch-j", upstream_model: "sim-rank-1", cost: TOKENS },
     { model: "rank-searches", channel: "ch-j", upstream_model: "sim-rank-1", cost: SEARCHES }
   ]
@@ -39,6 +51,14 @@ export const speechCatalog = (simulatorUrl: string): ReturnType<typeof testCatal
       { ...voice, id: "voice-tokens", prices: SOUND_TOKENS },
       { ...voice, id: "voice-closed" },
       { ...voice, id: "voice-elsewhere", protocol: "jina" },
+      { ...listen, id: "listen-1", prices: SECONDS },
+      {
+        ...listen,
+        id: "listen-steps",
+        prices: { ...SECONDS, step_seconds: 15, minimum_seconds: 30 }
+      },
+      { ...listen, id: "listen-tokens", prices: HEARD_TOKENS },
+      { ...listen, id: "listen-closed" },
       { ...rank, id: "rank-tokens", prices: TOKENS },
       { ...rank, id: "rank-searches", prices: SEARCHES }
     ],

@@ -6,7 +6,13 @@
 import { Predicate, Schema } from "effect"
 import { isFileId } from "../mediaUrls.ts"
 import { MetadataField } from "../money/metadata.ts"
-import { anyFields, type FieldFault, fieldCheck, optional, optionalBoolean } from "../requestFields.ts"
+import {
+  anyFields,
+  type FieldFault,
+  fieldCheck,
+  optional,
+  optionalBoolean
+} from "../requestFields.ts"
 import { gatewayFieldsOf, unpricedTextWork } from "../unpricedWork.ts"
 
 /** The content types of the answers, by `response_format`. */

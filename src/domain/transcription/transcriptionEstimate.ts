@@ -25,9 +25,7 @@ export const estimateTranscription = (
   const promptBytes = bytesOf(prompt ?? "")
   const inputTokens = BigInt(seconds * INPUT_TOKENS_PER_SECOND) + tokensOfBytes(promptBytes)
   const expectedOutput = seconds * OUTPUT_TOKENS_PER_SECOND + OUTPUT_TOKENS_OF_FRAME
-  const outputTokens = BigInt(
-    isLimited ? Math.min(expectedOutput, output_tokens) : expectedOutput
-  )
+  const outputTokens = BigInt(isLimited ? Math.min(expectedOutput, output_tokens) : expectedOutput)
   return {
     inputTokens,
     leastInput: 0n,

@@ -5,12 +5,13 @@ import { limitsOf } from "../../domain/catalog/ModelLimits.ts"
 import { InvalidRequest, Overloaded } from "../../domain/Errors.ts"
 import { filesIn, isFileId } from "../../domain/mediaUrls.ts"
 import { metadataOf } from "../../domain/money/metadata.ts"
-import { EVENT_STREAM, type SpeechBody, speechContentType } from "../../domain/speech/SpeechRequest.ts"
-import { estimateSpeech } from "../../domain/speech/speechEstimate.ts"
 import {
-  soundOf,
-  type TranscriptionBody
-} from "../../domain/transcription/TranscriptionRequest.ts"
+  EVENT_STREAM,
+  type SpeechBody,
+  speechContentType
+} from "../../domain/speech/SpeechRequest.ts"
+import { estimateSpeech } from "../../domain/speech/speechEstimate.ts"
+import { soundOf, type TranscriptionBody } from "../../domain/transcription/TranscriptionRequest.ts"
 import { estimateTranscription } from "../../domain/transcription/transcriptionEstimate.ts"
 import type { Caller } from "../../services/Access.ts"
 import { makeFileBytes } from "../../services/files/fileBytes.ts"
@@ -19,8 +20,8 @@ import type {
   TranscriptionAdapter,
   TranscriptionOrder
 } from "../../services/ProtocolAdapter.ts"
+import { type ModelRefusal, makeModelCheck } from "../OrderChecks.ts"
 import { noLargerAnswer, type WholeRequest, type WorkRequest } from "../OrderResolution.ts"
-import { makeModelCheck, type ModelRefusal } from "../OrderChecks.ts"
 import { makeFindFiles } from "../orderFiles.ts"
 import type { StreamedRequest } from "./streamedWork.ts"
 

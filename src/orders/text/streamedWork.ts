@@ -97,10 +97,7 @@ export const makeStreamedWork = Effect.fnUntraced(function* (
   const { currency, textDeadlineSeconds, textStreamDeadlineSeconds } = yield* Settings
   const answerSeconds = Math.min(textDeadlineSeconds, textStreamDeadlineSeconds)
 
-  return Effect.fnUntraced(function* <Adapter>(
-    caller: Caller,
-    request: StreamedRequest<Adapter>
-  ) {
+  return Effect.fnUntraced(function* <Adapter>(caller: Caller, request: StreamedRequest<Adapter>) {
     const resolved = yield* resolve.work(caller, request)
     const { terms, finishBy, chargeUnread } = workOrderOf(caller, request, resolved, {
       currency,

@@ -19,6 +19,7 @@ import { streamedChoice, wholeChoice } from "./openai/chatAnswers.ts"
 import { type ChatChoice, choicesOf, countTokens } from "./openai/chatChoices.ts"
 import { type Chat, chatUsage, decodeChat, imagesOf, promptOf, tokensOf } from "./openai/chats.ts"
 import { decodeSpeech, speechAnswer, speechTokens } from "./openai/speech.ts"
+import { decodeTranscription, transcriptionAnswer } from "./openai/transcription.ts"
 import {
   badKey,
   missingModel,
@@ -294,8 +295,30 @@ const speak = Effect.fnUntraced(function* (call: Call) {
   )
 })
 
+const transcribe = Effect.fnUntraced(function* (call: Call) {
+  const transcription = yield* decodeTranscription(call.body)
+  if (isMissingModel(transcription.model)) return yield* missingModel(transcription.model)
+  return yield* placeOrder(
+    desk,
+    call,
+    {
+      kind: "text",
+      model: transcription.model,
+      prompt: transcription.prompt ?? "",
+      order: orderOf(null, 0),
+      clientToken: null,
+      echo: {},
+      newId
+    },
+    Effect.fnUntraced(function* (acceptedEntry) {
+      yield* end(desk, acceptedEntry, 0)
+      return yield* transcriptionAnswer(transcription, acceptedEntry)
+    })
+  )
+})
+
 /**
- * Chats, embeddings and spoken texts in the common standard form (OpenAI's API). A chat is answered
+ * Chats, embeddings, transcriptions and spoken texts in the common standard form (OpenAI's API). A chat is answered
  * whole or streamed.
  */
 export const openai: Vendor = {
@@ -305,6 +328,8 @@ export const openai: Vendor = {
     { method: "POST", path: "/v1/chat/completions", handle: complete },
     { method: "POST", path: "/v1/embeddings", handle: embed },
     { method: "POST", path: "/v1/audio/speech", handle: speak },
-    modelsAt("/v1", "sim-talk-1", "sim-look-1", "sim-vector-1", "sim-voice-1")
+    { method: "POST", path: "/v1/audio/transcriptions", handle: transcribe },
+    { method: "POST", path: "/v1/audio/translations", handle: transcribe },
+    modelsAt("/v1", "sim-talk-1", "sim-look-1", "sim-vector-1", "sim-voice-1", "sim-listen-1")
   ]
 }

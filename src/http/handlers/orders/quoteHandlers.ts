@@ -5,7 +5,10 @@ import { isWorkQuote } from "../../../domain/money/workQuotes.ts"
 import { RerankBody } from "../../../domain/rerank/RerankRequest.ts"
 import { SpeechBody } from "../../../domain/speech/SpeechRequest.ts"
 import { ChatBody, EmbeddingBody } from "../../../domain/text/TextRequest.ts"
-import { TranscriptionBody, TranscriptionLength } from "../../../domain/transcription/TranscriptionRequest.ts"
+import {
+  TranscriptionBody,
+  TranscriptionLength
+} from "../../../domain/transcription/TranscriptionRequest.ts"
 import { VideoBody } from "../../../domain/video/VideoBody.ts"
 import { kindOf } from "../../../domain/video/VideoQuote.ts"
 import { type Quoted, type QuoteRefusal, Quotes } from "../../../orders/QuoteAnswers.ts"

@@ -8,7 +8,7 @@ const listPattern = /^([^\][]+)\[\d*\]$/
 const metadataPattern = /^metadata\[([^\][]+)\]$/
 
 /** A text that does not match the type of its field is kept, so that the error quotes it. */
-const valueOf = (name: string, text: string): string | number | boolean => {
+const typedValue = (name: string, text: string): string | number | boolean => {
   if (name === "temperature" && numberPattern.test(text)) return Number(text)
   if (name === "stream" && (text === "true" || text === "false")) return text === "true"
   return text
@@ -46,7 +46,7 @@ export const transcriptionOfForm = Effect.fnUntraced(function* (
     const listName = listPattern.exec(name)?.[1]
     if (metadataName !== undefined) metadata.set(metadataName, text)
     else if (listName !== undefined) lists.set(listName, [...(lists.get(listName) ?? []), text])
-    else body.set(name, valueOf(name, text))
+    else body.set(name, typedValue(name, text))
   }
   for (const [name, texts] of lists) body.set(name, texts)
   if (metadata.size > 0) body.set("metadata", Object.fromEntries(metadata))

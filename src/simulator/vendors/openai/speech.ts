@@ -2,7 +2,7 @@
 import { Effect, Schema, Stream } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { AcceptedEntry } from "../../Book.ts"
-import { makeSound, type SoundFormat } from "../../media/sound.ts"
+import { type MadeSound, makeSound } from "../../media/sound.ts"
 import { hangUp } from "../../placeOrder.ts"
 import { countOf, isOn, withUsageWord } from "../../switches.ts"
 import { decodeBody } from "../../Vendor.ts"
@@ -28,7 +28,7 @@ export type Speech = typeof Speech.Type
 
 export const decodeSpeech = decodeBody(Speech, { unknownFields: "ignored", refuse: ofFault })
 
-const contentTypes: Readonly<Record<SoundFormat, string>> = {
+const contentTypes: Readonly<Record<MadeSound, string>> = {
   mp3: "audio/mpeg",
   opus: "audio/ogg",
   aac: "audio/aac",

@@ -1,0 +1,162 @@
+/** Transcriptions in the common standard form: a form with a file, whole or streamed. */
+import { Effect, Schema, Stream } from "effect"
+import { HttpServerRequest, HttpServerResponse } from "effect/http"
+import type { AcceptedEntry } from "../../Book.ts"
+import { hangUp } from "../../placeOrder.ts"
+import { countOf, isOn, withUsageWord } from "../../switches.ts"
+import { decodeBody } from "../../Vendor.ts"
+import { ofFault } from "../standardErrors.ts"
+import { tokensOf } from "./chats.ts"
+
+const Transcription = Schema.Struct({
+  model: Schema.NonEmptyString,
+  file: Schema.String.check(Schema.isPattern(/^data:[^,]*;base64,./)),
+  language: Schema.optionalKey(Schema.String),
+  prompt: Schema.optionalKey(Schema.String),
+  response_format: Schema.optionalKey(
+    Schema.Literals(["json", "text", "srt", "verbose_json", "vtt"])
+  ),
+  temperature: Schema.optionalKey(Schema.String),
+  "timestamp_granularities[]": Schema.optionalKey(
+    Schema.Array(Schema.Literals(["word", "segment"]))
+  ),
+  stream: Schema.optionalKey(Schema.Literals(["true", "false"]))
+})
+export type Transcription = typeof Transcription.Type
+
+export const decodeTranscription = decodeBody(Transcription, {
+  unknownFields: "ignored",
+  refuse: ofFault
+})
+
+const SPOKEN = "The harbour is calm at dawn."
+const TOKENS_PER_SECOND = 10
+
+const bytesOf = ({ file }: Transcription): Buffer =>
+  Buffer.from(file.slice(file.indexOf(",") + 1), "base64")
+
+/** The length of a WAV file by its header; null for every other format. */
+const wavSeconds = (bytes: Buffer): number | null => {
+  if (bytes.toString("latin1", 0, 4) !== "RIFF" || bytes.length < 44) return null
+  return (bytes.length - 44) / bytes.readUInt32LE(28)
+}
+
+/**
+ * The length in seconds that the vendor counts: of `sim:seconds=N`, or of a WAV file; null for other
+ * formats, for which this vendor reports no length.
+ */
+const secondsOf = (transcription: Transcription, { switches }: AcceptedEntry): number | null =>
+  isOn(switches, "seconds") ? countOf(switches, "seconds", 1) : wavSeconds(bytesOf(transcription))
+
+/** Models of this name count tokens, others seconds. */
+const countsTokens = ({ model }: Transcription): boolean => model.includes("tokens")
+
+const usageOf = (transcription: Transcription, acceptedEntry: AcceptedEntry): object => {
+  const seconds = secondsOf(transcription, acceptedEntry)
+  if (isOn(acceptedEntry.switches, "nousage") || seconds === null) return {}
+  if (!countsTokens(transcription)) {
+    return { usage: { type: "duration", seconds: Math.ceil(seconds) } }
+  }
+  const audio = Math.ceil(seconds * TOKENS_PER_SECOND)
+  const text = tokensOf(transcription.prompt ?? "")
+  const output = tokensOf(SPOKEN)
+  return {
+    usage: {
+      type: "tokens",
+      input_tokens: audio + text,
+      output_tokens: output,
+      total_tokens: audio + text + output,
+      input_token_details: { audio_tokens: audio, text_tokens: text }
+    }
+  }
+}
+
+const usageFields = ["input_tokens", "output_tokens", "seconds"]
+
+const timeOf = (seconds: number, separator: string): string => {
+  const at = new Date(Math.round(seconds * 1000)).toISOString().slice(11, 23)
+  return at.replace(".", separator)
+}
+
+const plainAnswers = {
+  text: () => `${SPOKEN}\n`,
+  srt: (end: number) => `1\n${timeOf(0, ",")} --> ${timeOf(end, ",")}\n${SPOKEN}\n\n`,
+  vtt: (end: number) => `WEBVTT\n\n${timeOf(0, ".")} --> ${timeOf(end, ".")}\n${SPOKEN}\n\n`
+} as const
+
+const verboseOf = (transcription: Transcription, seconds: number) => {
+  const granularities = transcription["timestamp_granularities[]"] ?? ["segment"]
+  return {
+    task: "transcribe",
+    language: transcription.language ?? "english",
+    duration: seconds,
+    text: SPOKEN,
+    ...(granularities.includes("segment")
+      ? { segments: [{ id: 0, start: 0, end: seconds, text: SPOKEN }] }
+      : {}),
+    ...(granularities.includes("word")
+      ? { words: SPOKEN.split(" ").map((word, index) => ({ word, start: index, end: index + 1 })) }
+      : {})
+  }
+}
+
+const brokenConnection = Effect.sleep("50 millis").pipe(
+  Effect.andThen(hangUp),
+  Effect.andThen(Effect.never)
+)
+
+const errorEvent = {
+  type: "error",
+  error: { message: "The server had an error", type: "server_error", code: "overloaded" }
+}
+
+/** Streams the text word by word; `sim:breaks=N` and `sim:errors=N` end it after N events. */
+const streamAnswer = Effect.fnUntraced(function* (
+  transcription: Transcription,
+  acceptedEntry: AcceptedEntry
+) {
+  const request = yield* HttpServerRequest.HttpServerRequest
+  const { switches } = acceptedEntry
+  const events: ReadonlyArray<object> = [
+    ...(SPOKEN.match(/\S+\s*/g) ?? []).map((delta) => ({ type: "transcript.text.delta", delta })),
+    { type: "transcript.text.done", text: SPOKEN, ...usageOf(transcription, acceptedEntry) }
+  ]
+  const after = (name: string) => countOf(switches, name, isOn(switches, name) ? 1 : events.length)
+  const eventCount = Math.min(after("breaks"), after("errors"))
+  const ending = isOn(switches, "errors")
+    ? Stream.succeed(errorEvent)
+    : Stream.fromEffect(brokenConnection)
+  const sent = Stream.fromIterable(events.slice(0, eventCount)).pipe(Stream.rechunk(1))
+  return HttpServerResponse.stream(
+    (eventCount < events.length ? Stream.concat(sent, ending) : sent).pipe(
+      Stream.map((event) =>
+        new TextEncoder().encode(
+          `data: ${withUsageWord(JSON.stringify(event), switches, usageFields)}\n\n`
+        )
+      ),
+      Stream.provideService(HttpServerRequest.HttpServerRequest, request)
+    ),
+    { contentType: "text/event-stream" }
+  )
+})
+
+export const transcriptionAnswer = Effect.fnUntraced(function* (
+  transcription: Transcription,
+  acceptedEntry: AcceptedEntry
+) {
+  if (transcription.stream === "true") return yield* streamAnswer(transcription, acceptedEntry)
+  const { response_format: format = "json" } = transcription
+  const seconds = secondsOf(transcription, acceptedEntry) ?? 1
+  if (format === "text" || format === "srt" || format === "vtt") {
+    return HttpServerResponse.text(plainAnswers[format](seconds), { contentType: "text/plain" })
+  }
+  const answer = {
+    ...(format === "verbose_json" ? verboseOf(transcription, seconds) : { text: SPOKEN }),
+    ...usageOf(transcription, acceptedEntry)
+  }
+  const text = withUsageWord(JSON.stringify(answer), acceptedEntry.switches, usageFields)
+  return HttpServerResponse.text(
+    isOn(acceptedEntry.switches, "truncated") ? text.slice(0, Math.floor(text.length / 2)) : text,
+    { contentType: "application/json" }
+  )
+})
