@@ -7,7 +7,7 @@ import { bigEndian, box, words } from "./videoFiles.ts"
 
 /** What the headers of a file declare, compared with what the file holds. */
 export const lies = ["none", "nothing", "less", "more", "absurd"] as const
-export type Lie = (typeof lies)[number]
+type Lie = (typeof lies)[number]
 
 /** What to make: `variant` is a whole number from 0 whose bits choose between forms of the format. */
 export interface SoundOrder {
@@ -16,7 +16,7 @@ export interface SoundOrder {
   readonly variant: number
 }
 
-export interface SoundFile {
+interface SoundFile {
   readonly bytes: Buffer
   /** The exact length of the content, within a few frames of the ordered one. */
   readonly milliseconds: number

@@ -79,6 +79,45 @@ describe.each(soundFormats)("a sound of the format %s", (format) => {
   )
 })
 
+/** A WAVE file of 1000 bytes per second whose `data` chunk states a size. */
+const wave = (statedBytes: number, content: Buffer): Buffer => {
+  const bytes = Buffer.concat([
+    latin("RIFF0000WAVEfmt \x10\0\0\0\x01\0\x01\0\xe8\x03\0\0\xe8\x03\0\0\x01\0\x08\0data0000"),
+    content
+  ])
+  bytes.writeUInt32LE(statedBytes, 40)
+  return bytes
+}
+
+describe("a WAVE file", () => {
+  const chunks = Buffer.concat([latin("LIST\xf0\x03\0\0"), Buffer.alloc(1008, 0x41)])
+
+  it("ends before the chunks that follow its data", () => {
+    assert.strictEqual(lengthOf(wave(500, Buffer.concat([Buffer.alloc(500), chunks]))), 500)
+  })
+
+  it("without a size of its data has all that follows, even if it looks like chunks", () => {
+    assert.strictEqual(lengthOf(wave(0, chunks)), 1016)
+    assert.strictEqual(lengthOf(wave(0xffffffff, chunks)), 1016)
+  })
+})
+
+describe("a fragment of MP4", () => {
+  it("without times of its samples has those of the movie", () => {
+    const media = box("mdia", box("mdhd", words(0, 0, 0, 1000, 0)))
+    const track = box("trak", box("tkhd", words(0, 0, 0, 1)), media)
+    const movie = box("moov", track, box("mvex", box("trex", words(0, 1, 1, 20, 0, 0))))
+    const run = box("traf", box("tfhd", words(0, 1)), box("trun", words(0, 100)))
+    assert.strictEqual(lengthOf(Buffer.concat([movie, box("moof", run)])), 2000)
+  })
+})
+
+describe("a length", () => {
+  it("is at most 24 hours", () => {
+    assert.strictEqual(lengthOf(box("moov", box("mvhd", words(0, 0, 0, 1, 90_000)))), 86_400_000)
+  })
+})
+
 describe("bytes that are no sound", () => {
   it.each(["", "R", "RIFF", "fLaC", "OggS", "ID3", "\x1a\x45\xdf\xa3", "\0\0\0\x08ftyp", "Hello!"])(
     "such as %j have no length",
@@ -145,7 +184,9 @@ describe("25 MB of hostile bytes", () => {
   })
 
   it("have no length if they are more streams, or more tracks, than a reader has", () => {
-    assert.isNull(soundLength(repeated(opusStart, opusStart)))
+    const end = latin(`OggS\0\0\0\0\x10${"\0".repeat(18)}`)
+    assert.isAtLeast(lengthOf(Buffer.concat([opusStart, end])), 20_000)
+    assert.isNull(soundLength(repeated(opusStart, Buffer.concat([opusStart, end]))))
     const headers = Array.from({ length: 2000 }, (_, id) => box("tkhd", words(0, 0, 0, id)))
     const header = box("mvhd", words(0, 0, 0, 1000, 5000))
     assert.strictEqual(lengthOf(box("moov", header)), 5000)
