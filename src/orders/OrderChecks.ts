@@ -116,7 +116,7 @@ const checkModel = (
   if (statusOf(protocols, snapshot.document, model) !== "open") {
     return Result.fail(
       new ModalityNotReady({
-        message: `${quotedName(name)} is a model of modality ${model.modality} that is not open yet; GET /v1/models tells which are`,
+        message: `${quotedName(name)} is a model of modality ${model.modality}, which is not open yet; GET /v1/models tells which are`,
         param: "model"
       })
     )

@@ -63,7 +63,8 @@ const cases: ReadonlyArray<Base> = [
     versions: [...relayVersions, "/qwen/api/v1"],
     order: "/qwen/api/v1/services/aigc/image-generation/generation"
   },
-  { protocol: "openai", versions: ["/v1"], order: "/v1/chat/completions" }
+  { protocol: "openai", versions: ["/v1"], order: "/v1/chat/completions" },
+  { protocol: "jina", versions: ["/v1"], order: "/v1/rerank" }
 ]
 
 const spellings = cases.flatMap((one) =>
@@ -82,15 +83,22 @@ const spellings = cases.flatMap((one) =>
 
 /** An order and the check of the account, whatever comes of them. */
 const callBoth = Effect.fnUntraced(function* ({ protocol, listed }: Base, account: ChannelAccount) {
-  const { video, image, text } = yield* ProtocolAdapter
+  const { video, image, text, rerank } = yield* ProtocolAdapter
   const messages = [{ role: "user", content: "a lighthouse" }] as const
-  const body = { model: "m-1", prompt: "a lighthouse", messages }
+  const documents = ["a lighthouse"]
+  const body = { model: "m-1", prompt: "a lighthouse", query: "a", documents, messages }
   const order = { upstreamModel: "m-1", body }
   const ordering =
     video.get(protocol)?.submit(account, orderOf({ listedProtocol: listed ?? protocol })) ??
     image.get(protocol)?.generate(account, order) ??
-    text.get(protocol)?.complete(account, order)
-  const check = (video.get(protocol) ?? image.get(protocol) ?? text.get(protocol))?.check
+    text.get(protocol)?.complete(account, order) ??
+    rerank?.get(protocol)?.rerank(account, order)
+  const check = (
+    video.get(protocol) ??
+    image.get(protocol) ??
+    text.get(protocol) ??
+    rerank?.get(protocol)
+  )?.check
   yield* Effect.ignore(ordering ?? Effect.void)
   yield* Effect.ignore(check?.(account) ?? Effect.void)
 })
@@ -105,7 +113,7 @@ layer(layerOverSockets)("the base address", (it) => {
   it("is known for every protocol", () => {
     assert.sameMembers(
       [...new Set(cases.map(({ protocol }) => protocol))],
-      Object.values(builtInProtocols).flatMap((table) => [...table.keys()])
+      [...new Set(Object.values(builtInProtocols).flatMap((table) => [...table.keys()]))]
     )
   })
 

@@ -29,20 +29,25 @@ const questions: Readonly<Record<string, string>> = {
   ip_a: "/v1/models",
   ip_b: `/api/v1/tasks/${NIL}`,
   ip_c: `/qwen/api/v1/tasks/image/${NIL}`,
-  openai: "/v1/models"
+  openai: "/v1/models",
+  jina: "/v1/models"
 }
 
 /** Protocols whose every call creates something. */
 const unasked: ReadonlyArray<string> = []
 
-const protocols = Object.values(builtInProtocols).flatMap((table) => [...table.keys()])
+const protocols = [
+  ...new Set(Object.values(builtInProtocols).flatMap((table) => [...table.keys()]))
+]
 const asked = protocols.filter((protocol) => !unasked.includes(protocol))
 const listsModels = asked.filter((protocol) => questions[protocol] === "/v1/models")
 const asksForTasks = asked.filter((protocol) => !listsModels.includes(protocol))
 
 const checkOf = Effect.fnUntraced(function* (protocol: string) {
-  const { video, image, text } = yield* ProtocolAdapter
-  return (video.get(protocol) ?? image.get(protocol) ?? text.get(protocol))?.check
+  const { video, image, text, rerank } = yield* ProtocolAdapter
+  const adapter =
+    video.get(protocol) ?? image.get(protocol) ?? text.get(protocol) ?? rerank?.get(protocol)
+  return adapter?.check
 })
 
 const check = Effect.fnUntraced(function* (protocol: string, account: ChannelAccount) {

@@ -2,7 +2,11 @@
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import { textProtocols } from "../../src/domain/catalog/ProtocolTables.ts"
+import {
+  audioProtocols,
+  rerankProtocols,
+  textProtocols
+} from "../../src/domain/catalog/ProtocolTables.ts"
 import { imageProtocols } from "../../src/domain/image/ImageProtocol.ts"
 import { videoProtocols } from "../../src/domain/video/VideoProtocol.ts"
 
@@ -18,7 +22,7 @@ const places: ReadonlyArray<readonly [declared: RegExp, section: string]> = [
 ]
 
 const files = readdirSync(room, { recursive: true, encoding: "utf8" })
-  .filter((file) => /^(?:[iv]p_|openai)/.test(file) && file.endsWith(".ts"))
+  .filter((file) => /^(?:[iv]p_|openai|jina)/.test(file) && file.endsWith(".ts"))
   .sort()
 
 /** The text of each section by its title, in the order they stand. */
@@ -29,11 +33,13 @@ const sectionsOf = (file: string): ReadonlyArray<readonly [title: string, text: 
 
 describe("the adapters", () => {
   it("are as many as there are protocols", () => {
-    const protocols = [videoProtocols, imageProtocols, textProtocols].flatMap((table) =>
-      Object.keys(table)
+    const protocols = new Set(
+      [videoProtocols, imageProtocols, textProtocols, rerankProtocols, audioProtocols].flatMap(
+        (table) => Object.keys(table)
+      )
     )
     const homes = new Set(files.map((file) => file.replace(/(?:\.ts|\/.*)$/, "")))
-    assert.deepStrictEqual([...homes].sort(), protocols.sort())
+    assert.deepStrictEqual([...homes].sort(), [...protocols].sort())
   })
 
   it.each(files)("%s has the four sections in their order", (file) => {

@@ -448,7 +448,9 @@ const expectedOf = (placed: ReadonlyArray<Placed>, catalog: Catalog): ReplaySum 
       const isUnknown =
         (table?.kind === "token_video" && !isCounted) ||
         (table?.kind === "image_tokens" && !hasImageTokens(quote, table, ordered)) ||
-        (table !== undefined && isRoundedOtherwise(quote, table))
+        (table !== undefined &&
+          isRoundedOtherwise(quote, table) &&
+          (cost === null || isRoundedOtherwise(cost, table)))
       return isUnknown ? undefined : table
     }
     const { prices, cost: costs } = pricesIn(catalog, ordered)

@@ -10,7 +10,11 @@ const modelsOf = (...ids: ReadonlyArray<string>) => ({
 
 layer(layerSimulator({ port: 0 }))("the list of models", (it) => {
   it.effect.each([
-    ["/openai/v1/models", modelsOf("sim-talk-1", "sim-look-1", "sim-vector-1")],
+    [
+      "/openai/v1/models",
+      modelsOf("sim-talk-1", "sim-look-1", "sim-vector-1", "sim-voice-1", "sim-listen-1")
+    ],
+    ["/jina/v1/models", modelsOf("sim-rank-1")],
     ["/ip_a/v1/models", modelsOf("sim-paint-1")],
     ["/ip_a/api/v3/models", modelsOf("sim-paint-1")],
     ["/ip_a/compatible-mode/v1/models", modelsOf("sim-paint-1")]

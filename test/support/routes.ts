@@ -159,7 +159,14 @@ const examples: ReadonlyMap<string, ReadonlyArray<object>> = new Map<string, Rea
     ],
     ["POST /v1/rerank", [{ model: "rank-1", query: "x", documents: ["a", "b"] }]],
     ["POST /v1/audio/speech", [{ model: "speak-1", input: "x", voice: "a" }]],
-    ["POST /v1/audio/transcriptions", [{ model: "listen-1", file: "x" }]],
+    [
+      "POST /v1/audio/transcriptions",
+      [{ model: "listen-1", file: "data:audio/wav;base64,UklGRg==" }]
+    ],
+    [
+      "POST /v1/audio/translations",
+      [{ model: "listen-1", file: "data:audio/wav;base64,UklGRg==" }]
+    ],
     ["PUT /admin/v1/catalog", [otherCatalog]],
     ["POST /admin/v1/catalog/preview", [otherCatalog]],
     [

@@ -147,6 +147,13 @@ const speechExamples: Examples = {
   }
 }
 
+const transcriptionExamples: Examples = {
+  file: {
+    summary: "An uploaded sound",
+    value: { model: "listen-1", file: "file_0199c8f0-5b7e-7c3a-9d2e-3f1a2b4c5d6e" }
+  }
+}
+
 const changeEndpoint: Examples = {
   events: {
     summary: "Other events; all else stays",
@@ -239,9 +246,8 @@ export const examples: Partial<Readonly<Record<OperationId, Examples>>> = {
   },
   "texts.rerank": rerankExamples,
   "audio.speech": speechExamples,
-  "audio.transcribe": {
-    model: { summary: "Model of modality asr", value: { model: "listen-1" } }
-  },
+  "audio.transcribe": transcriptionExamples,
+  "audio.translate": transcriptionExamples,
   "webhooks.createEndpoint": {
     tasks: {
       summary: "Told of ended videos and images",

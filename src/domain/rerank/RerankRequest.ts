@@ -11,7 +11,12 @@ const MAX_DOCUMENTS = 10_000
 
 const Document = Schema.Union([
   Schema.NonEmptyString,
-  Schema.StructWithRest(Schema.Struct({ text: Schema.NonEmptyString }), anyFields)
+  Schema.StructWithRest(
+    Schema.Struct({
+      text: Schema.NonEmptyString.annotate({ description: "The text of the document" })
+    }),
+    anyFields
+  )
 ]).annotate({ expected: "a text, or an object with a text" })
 
 const RerankFields = Schema.Struct({

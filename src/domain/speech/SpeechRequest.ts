@@ -27,7 +27,12 @@ const MAX_SPEED = 4
 
 const Voice = Schema.Union([
   Schema.NonEmptyString,
-  Schema.StructWithRest(Schema.Struct({ id: Schema.NonEmptyString }), anyFields)
+  Schema.StructWithRest(
+    Schema.Struct({
+      id: Schema.NonEmptyString.annotate({ description: "The id of a voice of one's own" })
+    }),
+    anyFields
+  )
 ])
 
 const SpeechFields = Schema.Struct({

@@ -46,7 +46,7 @@ const SoundFile = Schema.Union([
         expected: "the id of a file",
         toJsonSchema: () => [{}, true]
       })
-    )
+    ).annotate({ description: "Id of a file that POST /v1/files took" })
   })
 ]).annotate({ expected: FILE })
 

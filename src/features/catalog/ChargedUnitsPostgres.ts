@@ -45,7 +45,8 @@ export const layerChargedUnits = Layer.effect(
                  sum(o.output) FILTER (WHERE q.kind = 'audio_seconds')::text AS "audioSeconds",
                  q."stepSeconds", q."minimumSeconds",
                  sum(o.output) FILTER (WHERE q.kind = 'searches')::text AS searches,
-                 q."documentsPerSearch"
+                 q."documentsPerSearch", sum(q."costUnits")::text AS "costUnits",
+                 q."costStepSeconds", q."costMinimumSeconds", q."costDocumentsPerSearch"
             FROM orders o
             JOIN organizations g ON g.id = o.organization_id
            CROSS JOIN LATERAL (
@@ -89,7 +90,12 @@ export const layerChargedUnits = Layer.effect(
                     (o.quote ->> 'hanCharacters')::bigint AS "hanCharacters",
                     (o.quote ->> 'stepSeconds')::int AS "stepSeconds",
                     (o.quote ->> 'minimumSeconds')::int AS "minimumSeconds",
-                    (o.quote ->> 'documentsPerSearch')::int AS "documentsPerSearch"
+                    (o.quote ->> 'documentsPerSearch')::int AS "documentsPerSearch",
+                    CASE WHEN o.cost_quote ->> 'kind' IN ('audio_seconds', 'searches')
+                         THEN o.cost / (o.cost_quote ->> 'nanoPerUnit')::bigint END AS "costUnits",
+                    (o.cost_quote ->> 'stepSeconds')::int AS "costStepSeconds",
+                    (o.cost_quote ->> 'minimumSeconds')::int AS "costMinimumSeconds",
+                    (o.cost_quote ->> 'documentsPerSearch')::int AS "costDocumentsPerSearch"
                FROM (SELECT 1) one
                LEFT JOIN LATERAL (
                  SELECT facts FROM jsonb_array_elements(o.quote -> 'cheaperLines') AS facts
@@ -99,7 +105,9 @@ export const layerChargedUnits = Layer.effect(
              AND o.created_at < ${first} + interval '1 month 1 day'
              AND ${isIncluded}
            GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, q."stepSeconds",
-                    q."minimumSeconds", q."documentsPerSearch", q.kind, q.tokens IS NULL, q.seconds IS NULL,
+                    q."minimumSeconds", q."documentsPerSearch", q."costStepSeconds",
+                    q."costMinimumSeconds", q."costDocumentsPerSearch", q.kind,
+                    q."costUnits" IS NULL, q.tokens IS NULL, q.seconds IS NULL,
                     q."inputSeconds" IS NULL, q."imageInputTokens" IS NULL,
                     q."cachedTokens" IS NULL, q."audioInputTokens" IS NULL,
                     q."audioOutputTokens" IS NULL`

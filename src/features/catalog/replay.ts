@@ -101,7 +101,15 @@ export const UnitGroup = Schema.Struct({
   minimumSeconds: Schema.NullOr(Schema.Int),
   /** For rankings by searches: the searches, and the most documents of each. */
   searches: units,
-  documentsPerSearch: Schema.NullOr(Schema.Int)
+  documentsPerSearch: Schema.NullOr(Schema.Int),
+  /**
+   * The seconds or searches that the vendor bills, which it may round in another way; null where the
+   * cost is not known or by other units.
+   */
+  costUnits: units,
+  costStepSeconds: Schema.NullOr(Schema.Int),
+  costMinimumSeconds: Schema.NullOr(Schema.Int),
+  costDocumentsPerSearch: Schema.NullOr(Schema.Int)
 })
 export type UnitGroup = typeof UnitGroup.Type
 
@@ -200,21 +208,24 @@ const amountOfCharacters = (prices: CharacterPrices, group: UnitGroup): bigint |
     : charactersBilled(prices, codePoints, hanCharacters) * prices.per_million_characters
 }
 
-/** The amount of sounds; null where the prices round their lengths in another way. */
+/** The amount of sounds; null where neither charge nor cost rounded lengths as the prices do. */
 const amountOfAudio = (prices: AudioSecondPrices, group: UnitGroup): bigint | null => {
   const { stepSeconds, minimumSeconds } = audioRounding(prices)
-  const isSameRounding =
-    group.stepSeconds === stepSeconds && group.minimumSeconds === minimumSeconds
-  return group.audioSeconds === null || !isSameRounding
-    ? null
-    : group.audioSeconds * prices.per_second
+  const isCharged = group.stepSeconds === stepSeconds && group.minimumSeconds === minimumSeconds
+  const isCosted =
+    group.costStepSeconds === stepSeconds && group.costMinimumSeconds === minimumSeconds
+  const seconds = isCharged ? group.audioSeconds : isCosted ? group.costUnits : null
+  return seconds === null ? null : seconds * prices.per_second
 }
 
-/** The amount of searches; null where the prices count other numbers of documents as one. */
-const amountOfSearches = (prices: SearchPrices, group: UnitGroup): bigint | null =>
-  group.searches === null || group.documentsPerSearch !== documentsPerSearchOf(prices)
-    ? null
-    : group.searches * prices.per_thousand_searches
+/** The amount of searches; null where neither charge nor cost counted documents as the prices do. */
+const amountOfSearches = (prices: SearchPrices, group: UnitGroup): bigint | null => {
+  const documents = documentsPerSearchOf(prices)
+  const isCharged = group.documentsPerSearch === documents
+  const isCosted = group.costDocumentsPerSearch === documents
+  const searches = isCharged ? group.searches : isCosted ? group.costUnits : null
+  return searches === null ? null : searches * prices.per_thousand_searches
+}
 
 /**
  * The charge or cost of a group by a price table; null where the table has no price for it or

@@ -39,7 +39,11 @@ const emptyGroup = {
   stepSeconds: null,
   minimumSeconds: null,
   searches: null,
-  documentsPerSearch: null
+  documentsPerSearch: null,
+  costUnits: null,
+  costStepSeconds: null,
+  costMinimumSeconds: null,
+  costDocumentsPerSearch: null
 }
 
 const tokensOf = (
@@ -101,6 +105,16 @@ const imagesOf = ({ images, quality, size, edit }: ImageQuote | ImageTokenQuote)
   size: size ?? null,
   edit: edit ?? false
 })
+
+/** The units that the vendor bills, with how it rounds them; null where the cost is not known. */
+const costUnitsOf = ({ cost, costNano }: StoredOrder): Partial<UnitGroup> => {
+  const quote = Option.getOrNull(decodeQuote(cost))
+  if (quote?.kind !== "audio_seconds" && quote?.kind !== "searches") return {}
+  const costUnits = costNano === null ? null : costNano / quote.nanoPerUnit
+  return quote.kind === "searches"
+    ? { costUnits, costDocumentsPerSearch: quote.documentsPerSearch }
+    : { costUnits, costStepSeconds: quote.stepSeconds, costMinimumSeconds: quote.minimumSeconds }
+}
 
 const unitsOf = (
   order: StoredOrder,
@@ -180,7 +194,8 @@ export const layerChargedUnitsMemory = Layer.effect(
           chargeNano,
           costNano: costNano ?? 0n,
           withoutCost: costNano === null ? 1 : 0,
-          ...unitsOf(order, record)
+          ...unitsOf(order, record),
+          ...costUnitsOf(order)
         }
       ]
     }

@@ -152,13 +152,13 @@ const permissions = [
   scope("embeddings with a key for chat", ["chat"], embed(), "embeddings"),
   scope("the balance with a key for videos", ["videos"], { path: "/v1/balance" }, "usage"),
   scope("the models with a key for videos", ["videos"], models, "models"),
-  scope("a reserved endpoint with a key for videos", ["videos"], rerank(), "models"),
+  scope("a reserved endpoint with a key for videos", ["videos"], rerank(), "rerank"),
   scope("a task with a key for images", ["images"], { path: "/v1/videos/vt_x" }, "videos"),
   scope(
     "a quote with a key that orders nothing",
     ["models", "usage"],
     quote(),
-    "videos or images or chat or embeddings"
+    "videos or images or chat or embeddings or rerank or audio"
   ),
   scope("a quote of a video with a key for images", ["images"], quote(), "videos"),
   model("a video of a model that is not on the key's list", video(), "film-1"),

@@ -329,7 +329,8 @@ describe("warnings", () => {
 
   it("speak of channels without a key, by the channel's id", () => {
     assert.deepStrictEqual(pathsOf(good, new Map([["one", oneKey("https://one.example")]])), [
-      "channels[1].api_key"
+      "channels[1].api_key",
+      "mounts[6].protocol"
     ])
   })
 
@@ -351,7 +352,19 @@ describe("warnings", () => {
       [mount("talk", "one", "something")],
       ["mounts[0].protocol"]
     ],
-    ["a modality that is still to come", [model("m", "tts", "speech")], [mount("m", "one")], []],
+    [
+      "a modality that opens by another protocol",
+      [model("m", "tts", "speech")],
+      [mount("m", "one")],
+      ["mounts[0].protocol"]
+    ],
+    [
+      "a modality that opens by its mount",
+      [model("m", "tts", "openai")],
+      [mount("m", "one")],
+      ["models[0].prices"]
+    ],
+    ["a modality that is not mounted", [model("m", "tts", "openai")], [], []],
     ["an override that is served", [film], [mount("film", "one", "vp_c")], []],
     ["a relay without a family", [relayed], [mount("relayed", "one")], ["mounts[0].protocol"]]
   ])("come for %s as they should", (_, models, mounts, paths) => {

@@ -32,7 +32,7 @@ const fileUrl = Effect.fnUntraced(function* ({ files }: FormParts) {
 })
 
 /**
- * Converts the form to a JSON body. For a repeated field the last value counts; for a list, such as
+ * Converts the form to a JSON body. An empty text means that its field is left out. For a repeated field the last value counts; for a list, such as
  * `timestamp_granularities[]`, all values count.
  */
 export const transcriptionOfForm = Effect.fnUntraced(function* (
@@ -44,6 +44,7 @@ export const transcriptionOfForm = Effect.fnUntraced(function* (
   for (const [name, text] of parts.fields) {
     const metadataName = metadataPattern.exec(name)?.[1]
     const listName = listPattern.exec(name)?.[1]
+    if (text === "") continue
     if (metadataName !== undefined) metadata.set(metadataName, text)
     else if (listName !== undefined) lists.set(listName, [...(lists.get(listName) ?? []), text])
     else body.set(name, typedValue(name, text))

@@ -4,25 +4,25 @@
  * are not preserved.
  */
 import { Effect, Predicate, Result, Schema } from "effect"
-import type { TokenCounts } from "../domain/text/TextQuote.ts"
-import type { ChatBody } from "../domain/text/TextRequest.ts"
-import { chatAnswerSize } from "../domain/text/textAnswerSize.ts"
-import { chatOutput } from "../domain/text/textEstimate.ts"
-import { type VendorFailure, VendorLost } from "../domain/VendorOutcome.ts"
+import type { TokenCounts } from "../../domain/text/TextQuote.ts"
+import type { ChatBody } from "../../domain/text/TextRequest.ts"
+import { chatAnswerSize } from "../../domain/text/textAnswerSize.ts"
+import { chatOutput } from "../../domain/text/textEstimate.ts"
+import { type VendorFailure, VendorLost } from "../../domain/VendorOutcome.ts"
 import type {
   ChannelAccount,
   ModelOrder,
   TextAdapter,
   TextAnswer
-} from "../services/ProtocolAdapter.ts"
-import { modelsCheck } from "./common/accountCheck.ts"
+} from "../../services/ProtocolAdapter.ts"
+import { modelsCheck } from "../common/accountCheck.ts"
 import {
   makeCall,
   makeCheck,
   makeModelList,
   type Read,
   withJudgement
-} from "./common/adapterCalls.ts"
+} from "../common/adapterCalls.ts"
 import {
   Count,
   chatUsage,
@@ -33,14 +33,14 @@ import {
   separateTokens,
   textBytesIn,
   unchargedFields
-} from "./common/chatStream.ts"
-import { standardRefusals } from "./common/standardErrors.ts"
-import { VendorLimits } from "./wire/limits.ts"
-import { VendorWire } from "./wire/VendorWire.ts"
-import { decodeFully, type VendorAnswer } from "./wire/vendorAnswer.ts"
-import { brokenAnswer, unusableAnswer } from "./wire/vendorFailures.ts"
-import { bearer, post, standardUrl } from "./wire/vendorRequest.ts"
-import { type StreamOptions, sendForEvents } from "./wire/vendorStream.ts"
+} from "../common/chatStream.ts"
+import { standardRefusals } from "../common/standardErrors.ts"
+import { VendorLimits } from "../wire/limits.ts"
+import { VendorWire } from "../wire/VendorWire.ts"
+import { decodeFully, type VendorAnswer } from "../wire/vendorAnswer.ts"
+import { brokenAnswer, unusableAnswer } from "../wire/vendorFailures.ts"
+import { bearer, post, standardUrl } from "../wire/vendorRequest.ts"
+import { type StreamOptions, sendForEvents } from "../wire/vendorStream.ts"
 
 // Wire schemas
 

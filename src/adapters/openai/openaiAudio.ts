@@ -4,15 +4,15 @@
  * on as it arrives, as its bytes or in server-sent events.
  */
 import { Effect, Predicate, Result, Schema } from "effect"
-import { RawAnswer } from "../domain/RawAnswer.ts"
-import type { SpeechBody } from "../domain/speech/SpeechRequest.ts"
-import type { TokenCounts } from "../domain/text/TextQuote.ts"
+import { RawAnswer } from "../../domain/RawAnswer.ts"
+import type { SpeechBody } from "../../domain/speech/SpeechRequest.ts"
+import type { TokenCounts } from "../../domain/text/TextQuote.ts"
 import {
   isJsonTranscript,
   type TranscriptionBody,
   transcriptType
-} from "../domain/transcription/TranscriptionRequest.ts"
-import type { VendorFailure } from "../domain/VendorOutcome.ts"
+} from "../../domain/transcription/TranscriptionRequest.ts"
+import type { VendorFailure } from "../../domain/VendorOutcome.ts"
 import type {
   AudioAdapter,
   ChannelAccount,
@@ -21,22 +21,22 @@ import type {
   TextAnswer,
   TranscriptionOrder,
   WorkPiece
-} from "../services/ProtocolAdapter.ts"
-import { modelsCheck } from "./common/accountCheck.ts"
+} from "../../services/ProtocolAdapter.ts"
+import { modelsCheck } from "../common/accountCheck.ts"
 import {
   makeCall,
   makeCheck,
   makeModelList,
   type Read,
   withJudgement
-} from "./common/adapterCalls.ts"
-import { Count } from "./common/chatStream.ts"
-import { standardRefusals } from "./common/standardErrors.ts"
-import { isErrorText } from "./wire/errorText.ts"
-import { heartbeat, isDone, readEvent } from "./wire/eventBlocks.ts"
-import { VendorLimits } from "./wire/limits.ts"
-import { judgeFailure, judgeStreamFailure } from "./wire/refusalTable.ts"
-import { VendorWire } from "./wire/VendorWire.ts"
+} from "../common/adapterCalls.ts"
+import { Count } from "../common/chatStream.ts"
+import { standardRefusals } from "../common/standardErrors.ts"
+import { isErrorText } from "../wire/errorText.ts"
+import { heartbeat, isDone, readEvent } from "../wire/eventBlocks.ts"
+import { VendorLimits } from "../wire/limits.ts"
+import { judgeFailure, judgeStreamFailure } from "../wire/refusalTable.ts"
+import { VendorWire } from "../wire/VendorWire.ts"
 import {
   boundsOf,
   eventHead,
@@ -44,10 +44,10 @@ import {
   partialAnswer,
   type SendOptions,
   type VendorAnswer
-} from "./wire/vendorAnswer.ts"
-import { brokenAnswer, refusal, unusableAnswer } from "./wire/vendorFailures.ts"
-import { bearer, post, postForm, standardUrl, type VendorRequest } from "./wire/vendorRequest.ts"
-import { sendForEvents, sendForSound } from "./wire/vendorStream.ts"
+} from "../wire/vendorAnswer.ts"
+import { brokenAnswer, refusal, unusableAnswer } from "../wire/vendorFailures.ts"
+import { bearer, post, postForm, standardUrl, type VendorRequest } from "../wire/vendorRequest.ts"
+import { sendForEvents, sendForSound } from "../wire/vendorStream.ts"
 
 // Wire schemas
 
