@@ -2,7 +2,7 @@
  * The right form of every protocol's answers, with a product in it that is known wherever it turns
  * up: its mark is in each image, address, id, word and number.
  */
-import { type Json, type Mark, mediumOf, PADDING, usageOf } from "./answerParts.ts"
+import { HUGE, type Json, type Mark, mediumOf, PADDING, usageOf } from "./answerParts.ts"
 import type { AnswerPlan, Plan } from "./plans.ts"
 import { familyOf, submitted } from "./videoForms.ts"
 
@@ -147,6 +147,52 @@ const vectors = (plan: AnswerPlan, mark: Mark): Json => {
   }
 }
 
+const RANKED = 3
+
+const ranked = (plan: AnswerPlan, mark: Mark): Json => {
+  const usage = usageOf(plan, 7)
+  return {
+    model: "m",
+    results: indexes(itemsOf(plan, RANKED)).map((index) => ({
+      index,
+      relevance_score: Number(`0.${mark.digits}`),
+      document: { text: `${mark.text}i${index}` }
+    })),
+    ...(usage === undefined ? {} : { usage })
+  }
+}
+
+/** A part of a sound, as base64 or as bytes. */
+export const soundOf = ({ text }: Mark, index: number): string => `ID3A${text}i${index}${PADDING}`
+
+/** The seconds that a vendor counts of a sound of two. */
+const heardUsage = ({ usage }: AnswerPlan): Json => {
+  const seconds = { good: 2, zero: 0, negative: -2, float: 1.5, string: "2", huge: HUGE } as const
+  return usage in seconds
+    ? { usage: { type: "duration", seconds: seconds[usage as keyof typeof seconds] } }
+    : {}
+}
+
+/** The events of a sound: its parts, and its end. */
+export const soundEvents = (plan: AnswerPlan, mark: Mark): ReadonlyArray<Json> => [
+  ...indexes(itemsOf(plan, RANKED)).map((index) => ({
+    type: "speech.audio.delta",
+    audio: soundOf(mark, index)
+  })),
+  ...(plan.ending === "no finish" ? [] : [{ type: "speech.audio.done" }])
+]
+
+/** The events of a transcript: its words, and its end with the whole of them. */
+export const heardEvents = (plan: AnswerPlan, mark: Mark): ReadonlyArray<Json> => {
+  const words = wordsOf(plan, mark)
+  return [
+    ...words.map((delta) => ({ type: "transcript.text.delta", delta })),
+    ...(plan.ending === "no finish"
+      ? []
+      : [{ type: "transcript.text.done", text: words.join(""), ...heardUsage(plan) }])
+  ]
+}
+
 /** The right answer to an order that is not streamed. */
 export const productOf = (plan: AnswerPlan, mark: Mark, order: Plan): Json => {
   switch (order.kind) {
@@ -158,12 +204,27 @@ export const productOf = (plan: AnswerPlan, mark: Mark, order: Plan): Json => {
       return completion(plan, mark)
     case "embedding":
       return vectors(plan, mark)
+    case "rerank":
+      return ranked(plan, mark)
+    case "speech":
+      return { audio: soundOf(mark, 0) }
+    case "transcription":
+      return { text: wordsOf(plan, mark).join(""), ...heardUsage(plan) }
   }
 }
 
+/** Their vendors write errors in the standard form. */
+const standardKinds: ReadonlySet<Plan["kind"]> = new Set([
+  "chat",
+  "embedding",
+  "rerank",
+  "speech",
+  "transcription"
+])
+
 /** The protocol's refusal, with these words. */
 export const refusalOf = ({ kind, model }: Plan, message: string): Json => {
-  if (kind === "chat" || kind === "embedding" || model === "paint-a") {
+  if (standardKinds.has(kind) || model === "paint-a") {
     return { error: { message, type: "invalid_request_error", param: null, code: "bad_order" } }
   }
   if (kind === "image") return { code: "InvalidParameter", message, request_id: "r" }

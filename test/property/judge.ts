@@ -229,8 +229,16 @@ const isChargedUnread = ({ answers: [first], orphans }: Round, { kind, answer }:
 const isDelivered = (round: Round, { plan, mark }: Case): boolean => {
   const [first] = round.answers
   if (first.status !== 200) return false
-  if (plan.kind === "chat") return plan.streamed || first.isWhole
-  if (plan.kind === "embedding") return first.isWhole
+  switch (plan.kind) {
+    case "speech":
+      return true
+    case "chat":
+    case "transcription":
+      return plan.streamed || first.isWhole
+    case "embedding":
+    case "rerank":
+      return first.isWhole
+  }
   return round.answers.some(
     (answer) => answer.status === 200 && answer.isWhole && productIn(answer, mark).size > 0
   )
@@ -299,10 +307,13 @@ const judgeDoubt = (
   demand(hasRecord || isClear || !isFinal, "doubt told to the client without an orphan")
 }
 
-const judgeAnswers = ({ answers }: Round, demand: Demand): void => {
+const judgeAnswers = ({ answers }: Round, { kind, streamed }: Plan, demand: Demand): void => {
   demand(!answers.some((answer) => codeOf(answer) === "internal_error"), "internal error")
   demand(!answers.some(({ status }) => status === null), "no answer")
-  demand(!answers.some(({ status, isWhole }) => status !== null && !isWhole), "answer cut")
+  // Bytes of a sound that broke off cannot tell it in another way.
+  const mayBeCut = kind === "speech" && !streamed
+  const isCut = answers.some(({ status, isWhole }) => status !== null && !isWhole)
+  demand(mayBeCut || !isCut, "answer cut")
 }
 
 const judgeImages = (
@@ -332,7 +343,7 @@ const roundFaults = (round: Round, one: Case, paid: bigint, prices: Prices): Arr
   }
   judgeCharge(round, one, paid, pieces, demand)
   judgeDoubt(round, one, pieces, demand)
-  judgeAnswers(round, demand)
+  judgeAnswers(round, plan, demand)
   demand(round.held === 0n, "hold left open")
   if (plan.kind === "image") judgeImages(round, plan, pieces, prices, demand)
   if (plan.kind === "video") judgeVideo(round, plan, demand)

@@ -4,6 +4,7 @@ import { Agent, request as httpRequest } from "node:http"
 import { Context, Effect, Layer, Queue, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { CatalogWrite } from "../../src/domain/catalog/CatalogDocument.ts"
+import { makeSound } from "../../src/simulator/media/sound.ts"
 import { toNano } from "../support/amounts.ts"
 import { bodyAs, type Customer, Gateway, quickSettings } from "../support/gateway.ts"
 import { leastInput, protocolCatalog } from "../support/protocolCatalog.ts"
@@ -77,6 +78,8 @@ const laneCatalog = (url: string, lane: number): typeof CatalogWrite.Encoded => 
   const text = named("text")
   const talk = { modality: "chat", protocol: "openai", prices: TALK_PRICES } as const
   const vector = { kind: "tokens", per_million_input: "0.5" } as const
+  const voice = { kind: "characters", per_million_characters: "100" } as const
+  const listen = { kind: "audio_seconds", per_second: "0.0001" } as const
   return {
     channels: [
       ...media.channels.map((channel) => ({ ...channel, id: named(channel.id) })),
@@ -85,7 +88,10 @@ const laneCatalog = (url: string, lane: number): typeof CatalogWrite.Encoded => 
     models: [
       ...media.models.map((model) => ({ ...model, id: named(model.id) })),
       { id: named("talk"), ...talk },
-      { id: named("vector"), modality: "embedding", protocol: "openai", prices: vector }
+      { id: named("vector"), modality: "embedding", protocol: "openai", prices: vector },
+      { id: named("rank"), modality: "rerank", protocol: "jina", prices: vector },
+      { id: named("voice"), modality: "tts", protocol: "openai", prices: voice },
+      { id: named("listen"), modality: "asr", protocol: "openai", prices: listen }
     ],
     mounts: [
       ...media.mounts.map((mount) => ({
@@ -93,7 +99,10 @@ const laneCatalog = (url: string, lane: number): typeof CatalogWrite.Encoded => 
         model: named(mount.model),
         channel: named(mount.channel)
       })),
-      ...["talk", "vector"].map((name) => ({ model: named(name), channel: text }))
+      ...["talk", "vector", "rank", "voice", "listen"].map((name) => ({
+        model: named(name),
+        channel: text
+      }))
     ]
   }
 }
@@ -162,8 +171,14 @@ const paths = {
   image: "/v1/images/generations",
   video: "/v1/videos/generations",
   chat: "/v1/chat/completions",
-  embedding: "/v1/embeddings"
+  embedding: "/v1/embeddings",
+  rerank: "/v1/rerank",
+  speech: "/v1/audio/speech",
+  transcription: "/v1/audio/transcriptions"
 } as const
+
+const DOCUMENTS = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
+const SOUND = `data:audio/wav;base64,${Buffer.from(makeSound("wav", 2000)).toString("base64")}`
 
 const bodyOf = ({ model, kind, streamed, n }: Plan, lane: number): object => {
   const name = { model: `lane${lane}-${model}` }
@@ -177,6 +192,12 @@ const bodyOf = ({ model, kind, streamed, n }: Plan, lane: number): object => {
       return { ...name, messages: [{ role: "user", content: "hello" }], max_tokens: 50, ...stream }
     case "embedding":
       return { ...name, input: "hello" }
+    case "rerank":
+      return { ...name, query: "hello", documents: DOCUMENTS }
+    case "speech":
+      return { ...name, input: "hello", ...(streamed ? { stream_format: "sse" } : {}) }
+    case "transcription":
+      return { ...name, file: SOUND, ...stream }
   }
 }
 

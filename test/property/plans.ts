@@ -153,7 +153,7 @@ export const plain: AnswerPlan = {
   header: "none"
 }
 
-export type Kind = "image" | "video" | "chat" | "embedding"
+export type Kind = "image" | "video" | "chat" | "embedding" | "rerank" | "speech" | "transcription"
 
 export interface Plan {
   /** A model of the protocol catalog, `talk` or `vector`. */
@@ -175,14 +175,25 @@ const relevant: Readonly<Record<Kind, ReadonlySet<keyof typeof choices>>> = {
   image: new Set(names.filter((name) => !["id", "words", "usage", "ending"].includes(name))),
   video: new Set(names.filter((name) => !["items", "words", "ending", "lineEnd"].includes(name))),
   chat: new Set(names.filter((name) => !["medium", "id"].includes(name))),
-  embedding: new Set(names.filter((name) => !["id", "words", "ending"].includes(name)))
+  embedding: new Set(names.filter((name) => !["id", "words", "ending"].includes(name))),
+  rerank: new Set(names.filter((name) => !["id", "medium", "words", "ending"].includes(name))),
+  speech: new Set(names.filter((name) => !["id", "medium", "words"].includes(name))),
+  transcription: new Set(names.filter((name) => !["id", "medium", "words"].includes(name)))
 }
 
 /** Of events alone: without a stream nothing is seen of them. */
 const ofEvents: ReadonlySet<string> = new Set(["lineEnd", "events", "ending"])
 
 /** What says most beside shape and status. */
-const telling = { chat: "words", image: "medium", embedding: "medium", video: "id" } as const
+const telling = {
+  chat: "words",
+  image: "medium",
+  embedding: "medium",
+  video: "id",
+  rerank: "items",
+  speech: "type",
+  transcription: "usage"
+} as const
 
 /** Choices that cost seconds or megabytes are taken seldom. */
 const slow: ReadonlySet<unknown> = new Set([
@@ -220,19 +231,48 @@ const drawAnswer = (dice: Dice, kind: Kind, streamed: boolean): AnswerPlan => {
 const videos = ways.filter(({ modality }) => modality === "video").map(({ model }) => model)
 const images = ways.filter(({ modality }) => modality === "image").map(({ model }) => model)
 
+const onlyModels: Readonly<Partial<Record<Kind, string>>> = {
+  chat: "talk",
+  embedding: "vector",
+  rerank: "rank",
+  speech: "voice",
+  transcription: "listen"
+}
+
 const modelOf = (dice: Dice, kind: Kind): string => {
-  if (kind === "chat") return "talk"
-  if (kind === "embedding") return "vector"
+  const only = onlyModels[kind]
+  if (only !== undefined) return only
   const of = kind === "video" ? videos : images
   return of[dice.roll(of.length)] ?? ""
+}
+
+/** How many of a hundred orders ask for events. */
+const streamedShares: Readonly<Partial<Record<Kind, number>>> = {
+  chat: 60,
+  image: 25,
+  speech: 30,
+  transcription: 40
 }
 
 /** The plan of a seed. */
 export const drawPlan = (dice: Dice): Plan => {
   const kind =
     (process.env.KIND as Kind) ||
-    dice.pick<Kind>(["chat", "chat", "chat", "image", "image", "image", "video", "embedding"])
-  const streamed = kind === "chat" ? dice.chance(60) : kind === "image" && dice.chance(25)
+    dice.pick<Kind>([
+      "chat",
+      "chat",
+      "chat",
+      "image",
+      "image",
+      "image",
+      "video",
+      "embedding",
+      "rerank",
+      "speech",
+      "speech",
+      "transcription"
+    ])
+  const streamed = dice.chance(streamedShares[kind] ?? 0)
   const good = kind === "video" && dice.chance(65)
   return {
     model: modelOf(dice, kind),

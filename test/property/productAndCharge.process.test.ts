@@ -33,7 +33,10 @@ const expected = [
   "image charged",
   "video charged",
   "chat charged",
-  "embedding charged"
+  "embedding charged",
+  "rerank charged",
+  "speech charged",
+  "transcription charged"
 ]
 
 interface Drawn {

@@ -28,21 +28,24 @@ import { TALK_PRICES } from "../support/textCatalog.ts"
 import { wireTo } from "../support/wire.ts"
 import type { Mark } from "./answerParts.ts"
 import { productOf } from "./forms.ts"
-import { type Kind, type Plan, plain } from "./plans.ts"
+import { type Plan, plain } from "./plans.ts"
 import { drawSaid, models, named, type Said } from "./refusalForms.ts"
 
 const CASES = Number(process.env.PROPERTY_CASES ?? 1000)
 const SEED = Number(process.env.PROPERTY_SEED ?? Date.now() % 2 ** 31)
 
+/** The kinds of orders whose vendors have a second mount here. */
+type RefusedKind = Extract<Plan["kind"], "image" | "video" | "chat" | "embedding">
+
 interface Case {
   readonly model: string
-  readonly kind: Kind
+  readonly kind: RefusedKind
   readonly isStreamed: boolean
   readonly answer: Said
   readonly seed: number
 }
 
-const kindOf = (model: string): Kind => {
+const kindOf = (model: string): RefusedKind => {
   if (model === "talk") return "chat"
   if (model === "vector") return "embedding"
   return ways.find((way) => way.model === model)?.modality === "image" ? "image" : "video"

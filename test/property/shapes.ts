@@ -1,6 +1,14 @@
 /** How a plan's product and errors become the text of an answer. */
 import { HUGE, type Json, type Mark } from "./answerParts.ts"
-import { chunks, productOf, refusalOf, wordsOf } from "./forms.ts"
+import {
+  chunks,
+  heardEvents,
+  productOf,
+  refusalOf,
+  soundEvents,
+  soundOf,
+  wordsOf
+} from "./forms.ts"
 import type { AnswerPlan, Plan } from "./plans.ts"
 
 /** More than any answer about a task has of its own. */
@@ -135,6 +143,17 @@ const imageEvents = (plan: AnswerPlan, order: Plan, mark: Mark): ReadonlyArray<E
   }
 ]
 
+/** Of a sound or a transcript, event by event; what is strange about it stands in the second one. */
+const audioEvents = (plan: AnswerPlan, order: Plan, mark: Mark): ReadonlyArray<Event> => {
+  const events = order.kind === "speech" ? soundEvents(plan, mark) : heardEvents(plan, mark)
+  if (plan.shape === "error" || plan.shape === "message") {
+    return [{ data: shaped(plan, order, events[0] ?? {}, mark) }]
+  }
+  return events.map((event, at) => ({
+    data: at === Math.min(1, events.length - 1) ? shaped(plan, order, event, mark) : written(event)
+  }))
+}
+
 const endsOf = (plan: AnswerPlan, mark: Mark): ReadonlyArray<Event> => {
   switch (plan.ending) {
     case "done":
@@ -177,13 +196,21 @@ const isJson = (text: string): boolean => {
   }
 }
 
+type EventsOf = (plan: AnswerPlan, order: Plan, mark: Mark) => ReadonlyArray<Event>
+
+const oneEvent: EventsOf = (plan, order, mark) => [
+  { data: shaped(plan, order, productOf(plan, mark, order), mark) }
+]
+
+const eventsOf: Readonly<Partial<Record<Plan["kind"], EventsOf>>> = {
+  chat: textEvents,
+  image: imageEvents,
+  speech: audioEvents,
+  transcription: audioEvents
+}
+
 const eventText = (plan: AnswerPlan, order: Plan, mark: Mark): string => {
-  const made =
-    order.kind === "chat"
-      ? textEvents(plan, order, mark)
-      : order.kind === "image"
-        ? imageEvents(plan, order, mark)
-        : [{ data: shaped(plan, order, productOf(plan, mark, order), mark) }]
+  const made = (eventsOf[order.kind] ?? oneEvent)(plan, order, mark)
   const events = [...made, ...endsOf(plan, mark)]
   const lines = events.flatMap((event) =>
     linesOf(event, isJson(event.data) ? plan : { ...plan, events: "plain" })
@@ -199,7 +226,24 @@ const eventText = (plan: AnswerPlan, order: Plan, mark: Mark): string => {
 export interface Text {
   readonly text: string
   readonly isStream: boolean
+  /** Whether the text stands for the bytes of a sound. */
+  readonly isSound?: boolean
 }
+
+/** A sound has no fields: only these shapes put something else in its place. */
+const insteadOfSound: ReadonlySet<AnswerPlan["shape"]> = new Set([
+  "error",
+  "beside",
+  "within",
+  "message",
+  "html",
+  "empty",
+  "quoted",
+  "wrapped",
+  "listed",
+  "scalar",
+  "echoed"
+])
 
 /** Takes the place of the whole answer also where a stream was asked for. */
 const ofTheWhole: ReadonlySet<AnswerPlan["shape"]> = new Set(["empty", "html", "scalar", "quoted"])
@@ -207,6 +251,9 @@ const ofTheWhole: ReadonlySet<AnswerPlan["shape"]> = new Set(["empty", "html", "
 /** The answer to an order. */
 export const orderText = (plan: AnswerPlan, order: Plan, mark: Mark): Text => {
   const isStream = (plan.shape === "swapped") !== order.streamed && !ofTheWhole.has(plan.shape)
+  if (order.kind === "speech" && !isStream && !insteadOfSound.has(plan.shape)) {
+    return { text: soundOf(mark, 0), isStream, isSound: true }
+  }
   return isStream
     ? { text: eventText(plan, order, mark), isStream }
     : { text: shaped(plan, order, productOf(plan, mark, order), mark), isStream }

@@ -13,8 +13,11 @@ export interface Written {
   readonly end: End
 }
 
-const types: Readonly<Record<AnswerPlan["type"], (isStream: boolean) => ReadonlyArray<string>>> = {
-  right: (isStream) => [isStream ? "text/event-stream" : "application/json"],
+const rightType = ({ isStream, isSound = false }: Text): string =>
+  isStream ? "text/event-stream" : isSound ? "audio/mpeg" : "application/json"
+
+const types: Readonly<Record<AnswerPlan["type"], (text: Text) => ReadonlyArray<string>>> = {
+  right: (text) => [rightType(text)],
   none: () => [],
   json: () => ["application/json"],
   "json charset": () => ["application/json; charset=utf-8"],
@@ -110,10 +113,11 @@ const upTo = (pieces: ReadonlyArray<Buffer>, bytes: number): ReadonlyArray<Buffe
 
 export const encodeAnswer = (
   plan: AnswerPlan,
-  { text, isStream }: Text,
+  answer: Text,
   mark: Mark,
   headers: ReadonlyArray<string> = []
 ): Written => {
+  const { text } = answer
   const cut = ends[plan.cut]
   if (cut !== null && plan.cut.endsWith("at once")) return { pieces: [], end: cut }
   const plainBody = Buffer.from(text)
@@ -124,7 +128,7 @@ export const encodeAnswer = (
   const framedPieces = isChunked ? chunked(pieces) : pieces
   const head = [
     `HTTP/1.1 ${plan.status} Said`,
-    ...types[plan.type](isStream).map((type) => `content-type: ${type}`),
+    ...types[plan.type](answer).map((type) => `content-type: ${type}`),
     ...(coding === null ? [] : [`content-encoding: ${coding}`]),
     ...framed(plan, body.length),
     ...(plan.header === "product" ? [`x-result: https://media.test/${mark.text}i0.png`] : []),

@@ -119,6 +119,15 @@ const secondsIn = (answer: object): { readonly seconds?: number } => {
   return seconds === null ? {} : { seconds }
 }
 
+/**
+ * The failure of an answer. Beside an error, a transcript means that the product was made; a body
+ * that is no JSON may be the product itself. Neither reaches the client.
+ */
+const failureOf = (account: ChannelAccount, answer: VendorAnswer): VendorFailure =>
+  isTranscript(answer.body)
+    ? brokenAnswer(answer)
+    : unusableAnswer(account, typeof answer.body === "string" ? { ...answer, body: null } : answer)
+
 /** Matches the beginning of a web page. */
 const webPage = /^\s*<(?:!doctype|html)/i
 
@@ -137,7 +146,7 @@ const readPlain = (
         usage: null,
         outputBytes: answer.bytes
       })
-    : Result.fail(unusableAnswer(account, answer))
+    : Result.fail(failureOf(account, answer))
 }
 
 const readTranscript: Read<TranscriptionOrder, TextAnswer> = (account, answer, { body }) => {
@@ -150,7 +159,7 @@ const readTranscript: Read<TranscriptionOrder, TextAnswer> = (account, answer, {
         outputBytes: Buffer.byteLength(result.text),
         ...secondsIn(result)
       })
-    : Result.fail(unusableAnswer(account, answer))
+    : Result.fail(failureOf(account, answer))
 }
 
 /** What an event means: a part of the product, its end, or neither. */
@@ -240,7 +249,7 @@ export const makeOpenAiAudio = Effect.gen(function* () {
     )
     if (answer === null) return
     if (!answer.isStream) {
-      return yield* judgeFailure(standardRefusals, answer, unusableAnswer(account, answer))
+      return yield* judgeFailure(standardRefusals, answer, failureOf(account, answer))
     }
     const failure = events.failure() ?? (events.isWhole() ? null : brokenAnswer(answer))
     if (failure !== null) return yield* failure
@@ -255,7 +264,7 @@ export const makeOpenAiAudio = Effect.gen(function* () {
         take(chunks.map((bytes) => ({ bytes, hasProduct: true, usage: null, outputBytes: 0 })))
     )
     if (!answer.isStream) {
-      return yield* judgeFailure(standardRefusals, answer, unusableAnswer(account, answer))
+      return yield* judgeFailure(standardRefusals, answer, failureOf(account, answer))
     }
   })
 
