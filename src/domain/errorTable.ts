@@ -66,7 +66,7 @@ export const errorTable = {
   modality_not_ready: {
     ...clientError,
     status: 400,
-    meaning: "The model's modality is reserved and not open yet"
+    meaning: "The model's modality is not open yet, or no mount of the model serves it"
   },
   video_unsupported_protocol: {
     ...clientError,
