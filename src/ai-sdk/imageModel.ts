@@ -6,7 +6,6 @@ import {
   type ImageModelV4,
   type ImageModelV4CallOptions,
   type ImageModelV4File,
-  InvalidArgumentError,
   InvalidResponseDataError,
   type JSONObject,
   type SharedV4Warning
@@ -23,7 +22,12 @@ import {
 import { z } from "zod/v4"
 import { type Connection, PROVIDER } from "./connection.ts"
 import { failedResponseHandler } from "./gatewayErrors.ts"
-import { makeParameterCheck, seedFields, unsupportedWarning } from "./modelParameters.ts"
+import {
+  makeParameterCheck,
+  orderFields,
+  seedFields,
+  unsupportedWarning
+} from "./modelParameters.ts"
 import { loadFile } from "./resultFiles.ts"
 import { makeSiblingKeys } from "./siblingKeys.ts"
 
@@ -50,18 +54,6 @@ type Entry = Answer["data"][number]
  * respond with a task or an event stream instead of images.
  */
 const reservedParameters = ["model", "stream", "partial_images", "callback_url"]
-
-const optionsOf = (options: ImageModelV4CallOptions["providerOptions"]): JSONObject => {
-  const providerOptions = options[PROVIDER] ?? {}
-  const field = reservedParameters.find(
-    (name) => providerOptions[name] !== undefined && providerOptions[name] !== false
-  )
-  if (field === undefined) return providerOptions
-  throw new InvalidArgumentError({
-    argument: `providerOptions.${PROVIDER}.${field}`,
-    message: `providerOptions.${PROVIDER}.${field} cannot be given: images are awaited here.`
-  })
-}
 
 const blobOf = ({ data, mediaType }: ImageModelV4File & { type: "file" }): Blob => {
   const bytes = typeof data === "string" ? convertBase64ToUint8Array(data) : data
@@ -147,7 +139,7 @@ export const makeImageModel = (connection: Connection, modelId: string): ImageMo
       n,
       ...(size === undefined ? {} : { size }),
       ...(await seedFields(seed, acceptsParameter, warnings)),
-      ...optionsOf(options.providerOptions),
+      ...orderFields(options.providerOptions, reservedParameters, "images are awaited"),
       model: modelId
     }
     const timestamp = new Date()

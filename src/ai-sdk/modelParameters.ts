@@ -1,7 +1,15 @@
-/** The parameters of a model in addition to the common fields, read from `GET /v1/models/{id}`. */
-import type { SharedV4Warning } from "@ai-sdk/provider"
+/**
+ * The fields of an order in addition to the options of the AI SDK, and the parameters of a model,
+ * read from `GET /v1/models/{id}`.
+ */
+import {
+  InvalidArgumentError,
+  type JSONObject,
+  type SharedV4ProviderOptions,
+  type SharedV4Warning
+} from "@ai-sdk/provider"
 import { createJsonResponseHandler, getFromApi } from "@ai-sdk/provider-utils"
-import type { Connection } from "./connection.ts"
+import { type Connection, PROVIDER } from "./connection.ts"
 import { failedResponseHandler } from "./gatewayErrors.ts"
 import { modelSchema } from "./models.ts"
 
@@ -54,4 +62,22 @@ export const seedFields = async (
   if (await acceptsParameter("seed")) return { seed }
   warnings.push(unsupportedWarning("seed", "This model does not tell that it takes a seed."))
   return {}
+}
+
+/**
+ * Returns the fields of `providerOptions` for the order. Refuses a reserved field: it would change
+ * the model, or the answer into another form than the AI SDK awaits.
+ */
+export const orderFields = (
+  options: SharedV4ProviderOptions | undefined,
+  reserved: ReadonlyArray<string>,
+  awaited: string
+): JSONObject => {
+  const fields = options?.[PROVIDER] ?? {}
+  const refused = reserved.find((name) => fields[name] !== undefined && fields[name] !== false)
+  if (refused === undefined) return fields
+  throw new InvalidArgumentError({
+    argument: `providerOptions.${PROVIDER}.${refused}`,
+    message: `providerOptions.${PROVIDER}.${refused} cannot be given: ${awaited} here.`
+  })
 }

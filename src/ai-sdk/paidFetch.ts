@@ -15,8 +15,10 @@ const isUnreached = (error: unknown): boolean =>
   error instanceof Error &&
   (("code" in error && unreachedCodes.has(error.code)) || isUnreached(error.cause))
 
-const isJson = (response: Response) =>
-  (response.headers.get("content-type") ?? "").startsWith("application/json")
+const isOfType = (response: Response, type: string) =>
+  (response.headers.get("content-type") ?? "").startsWith(type)
+
+const isJson = (response: Response) => isOfType(response, "application/json")
 
 /**
  * Whether a proxy sent the response. The gateway always answers in JSON, so a 502 or later status
@@ -25,11 +27,11 @@ const isJson = (response: Response) =>
 const isOfProxy = (response: Response) => response.status >= 502 && !isJson(response)
 
 /**
- * Reads a JSON response fully, since the connection can break during the body too. Streams are
- * returned immediately.
+ * Reads JSON and sounds fully, since the connection can break during the body too. Event streams
+ * are returned immediately.
  */
-const readJsonFully = async (response: Response): Promise<Response> => {
-  if (!isJson(response)) return response
+const readFully = async (response: Response): Promise<Response> => {
+  if (!isJson(response) && !isOfType(response, "audio/")) return response
   const { status, statusText, headers } = response
   return new Response(await response.arrayBuffer(), { status, statusText, headers })
 }
@@ -84,7 +86,7 @@ const attempt = async (
   abortSignal: AbortSignal | undefined
 ): Promise<AttemptResult> => {
   try {
-    const response = await readJsonFully(await send())
+    const response = await readFully(await send())
     const result = judgeResponse(response, lostAnswers, startedAt)
     if ("lostReason" in result) await response.body?.cancel()
     return result

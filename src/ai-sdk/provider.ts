@@ -12,12 +12,16 @@ import type {
   ImageModelV4,
   LanguageModelV4,
   ProviderV4,
+  RerankingModelV4,
+  SpeechModelV4,
   Experimental_VideoModelV4 as VideoModelV4
 } from "@ai-sdk/provider"
 import { type MediaGatewaySettings, makeConnection, PROVIDER } from "./connection.ts"
 import { errorStructure } from "./gatewayErrors.ts"
 import { makeImageModel } from "./imageModel.ts"
 import { type ListModelsOptions, type MediaGatewayModel, makeListModels } from "./models.ts"
+import { makeRerankingModel } from "./rerankingModel.ts"
+import { makeSpeechModel } from "./speechModel.ts"
 import { makeVideoModel } from "./videoModel.ts"
 
 export type { MediaGatewaySettings } from "./connection.ts"
@@ -44,6 +48,14 @@ export interface MediaGatewayProvider extends ProviderV4 {
   videoModel(modelId: string): VideoModelV4
   /** The same as `videoModel`. */
   video(modelId: string): VideoModelV4
+  /** A model of modality `tts`. */
+  speechModel(modelId: string): SpeechModelV4
+  /** The same as `speechModel`. */
+  speech(modelId: string): SpeechModelV4
+  /** A model of modality `rerank`. */
+  rerankingModel(modelId: string): RerankingModelV4
+  /** The same as `rerankingModel`. */
+  reranking(modelId: string): RerankingModelV4
   /** The models that the key may order, with their limits and prices. */
   models(options?: ListModelsOptions): Promise<ReadonlyArray<MediaGatewayModel>>
 }
@@ -77,6 +89,8 @@ export const createMediaGateway = (settings: MediaGatewaySettings = {}): MediaGa
     new OpenAICompatibleEmbeddingModel(modelId, standard("embedding"))
   const imageModel = (modelId: string) => makeImageModel(connection, modelId)
   const videoModel = (modelId: string) => makeVideoModel(connection, modelId)
+  const speechModel = (modelId: string) => makeSpeechModel(connection, modelId)
+  const rerankingModel = (modelId: string) => makeRerankingModel(connection, modelId)
   return Object.assign((modelId: string) => languageModel(modelId), {
     specificationVersion: "v4" as const,
     languageModel,
@@ -86,6 +100,10 @@ export const createMediaGateway = (settings: MediaGatewaySettings = {}): MediaGa
     image: imageModel,
     videoModel,
     video: videoModel,
+    speechModel,
+    speech: speechModel,
+    rerankingModel,
+    reranking: rerankingModel,
     models: makeListModels(connection)
   })
 }

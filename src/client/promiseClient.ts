@@ -23,6 +23,8 @@ type VideoOrder = RequestOf<Gateway["videos"]["create"]>["payload"]
 type ImageOrder = RequestOf<Gateway["images"]["generate"]>["payload"]
 type ChatOrder = RequestOf<Gateway["texts"]["chat"]>["payload"]
 type EmbeddingOrder = RequestOf<Gateway["texts"]["embed"]>["payload"]
+type RerankOrder = RequestOf<Gateway["texts"]["rerank"]>["payload"]
+type SpeechOrder = RequestOf<Gateway["audio"]["speech"]>["payload"]
 type QuotedOrder = RequestOf<Gateway["quotes"]["quote"]>["payload"]
 type ModelsQuery = RequestOf<Gateway["models"]["list"]>["query"]
 type VideosQuery = RequestOf<Gateway["videos"]["list"]>["query"]
@@ -55,6 +57,10 @@ const headersOf = ({ idempotencyKey }: OrderOptions) =>
 /** An answer in a form that the request did not ask for, which the contract rules out. */
 const unexpectedForm = (expected: string) =>
   Effect.die(new Error(`The gateway answered no ${expected}`))
+
+/** The stream, which `signal` cancels. */
+const untilAborted = <A>(stream: ReadableStream<A>, signal: AbortSignal | undefined) =>
+  signal === undefined ? stream : stream.pipeThrough(new TransformStream<A, A>(), { signal })
 
 /**
  * A client of one gateway. A method rejects with the gateway's error, an instance of a class of
@@ -177,6 +183,36 @@ export const makeClient = ({ fetch = globalThis.fetch, ...options }: PromiseClie
       create: (order: EmbeddingOrder, options: OrderOptions = {}) =>
         call(
           (gateway) => gateway.texts.embed({ payload: order, headers: headersOf(options) }),
+          options
+        )
+    },
+    rerank: {
+      /** The best documents first, each with its `index` in the order. */
+      create: (order: RerankOrder, options: OrderOptions = {}) =>
+        call(
+          (gateway) => gateway.texts.rerank({ payload: order, headers: headersOf(options) }),
+          options
+        )
+    },
+    speech: {
+      /**
+       * Answers when the sound begins. Its `content-type` is that of the ordered format, or
+       * `text/event-stream` with `stream_format: "sse"`. A sound that breaks off fails its reader.
+       */
+      create: (order: SpeechOrder, options: OrderOptions = {}): Promise<Response> =>
+        call(
+          (gateway) =>
+            Effect.map(
+              gateway.audio.speech({
+                payload: order,
+                headers: headersOf(options),
+                responseMode: "decoded-and-response"
+              }),
+              ([sound, { headers }]) =>
+                new Response(untilAborted(Stream.toReadableStream(sound), options.signal), {
+                  headers: { "content-type": headers["content-type"] ?? "" }
+                })
+            ),
           options
         )
     },

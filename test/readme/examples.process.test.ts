@@ -141,7 +141,7 @@ const promiseClient = Effect.fnUntraced(function* (code: string) {
   const customer = yield* gateway.customer("100")
   const args = [...byItsName, "--input-type=module-typescript"]
   const said = yield* node(yield* addressed(code), args, customer.key)
-  assert.match(said, /^succeeded\n\{.*\n\[DONE\]\n$/s)
+  assert.match(said, /^succeeded\n\{.*\n\[DONE\]\naudio\/mpeg \d+\n$/s)
 })
 
 const aiSdk = Effect.fnUntraced(function* (code: string) {
@@ -151,7 +151,12 @@ const aiSdk = Effect.fnUntraced(function* (code: string) {
   const said = yield* node(yield* addressed(code), args, customer.key)
   const [text = "", ...others] = said.trim().split("\n")
   assert.isAbove(text.length, 0)
-  assert.deepStrictEqual(others, ["image/png", "video/mp4 108900", "video_sku_invalid duration 15"])
+  assert.deepStrictEqual(others, [
+    "image/png",
+    "video/mp4 108900",
+    "audio/mpeg 1",
+    "video_sku_invalid duration 15"
+  ])
 })
 
 /** The packages have the versions that the provider is for. */

@@ -16,3 +16,6 @@ console.log(video.task_status)
 
 const chat = { model: "talk-1", messages: [{ role: "user", content: "Describe it" }] } as const
 for await (const { data } of await gateway.chat.stream(chat)) console.log(data)
+
+const sound = await gateway.speech.create({ model: "voice-1", input: "The lamp begins to turn" })
+console.log(sound.headers.get("content-type"), (await sound.arrayBuffer()).byteLength)
