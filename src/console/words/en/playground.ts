@@ -25,6 +25,8 @@ export const playground = {
     perSecond: "per second",
     perClip: "per video",
     perImage: "per image",
+    perMillionCharacters: "per 1M characters",
+    perThousandSearches: "per 1K searches",
     base: "480p to 720p (and any other)",
     image: "per image",
     input: "input",
@@ -34,7 +36,12 @@ export const playground = {
     audioInput: "audio input",
     audioOutput: "audio output",
     perReference: "per reference image",
-    beyond: "reference images beyond {{n}}"
+    beyond: "reference images beyond {{n}}",
+    characters: "text",
+    hanDouble: "text (Chinese characters count twice)",
+    sound: "audio",
+    searches_one: "search of {{count}} document",
+    searches_other: "search of up to {{count}} documents"
   },
   prompt: "Prompt",
   promptExample: "a lighthouse at dusk",

@@ -28,6 +28,8 @@ export const playground: Translated<typeof english> = {
     perSecond: "每秒",
     perClip: "每个视频",
     perImage: "每张",
+    perMillionCharacters: "每百万字符",
+    perThousandSearches: "每千次搜索",
     base: "480p 至 720p 及未列出的档位",
     image: "图片",
     input: "输入",
@@ -37,7 +39,12 @@ export const playground: Translated<typeof english> = {
     audioInput: "音频输入",
     audioOutput: "音频输出",
     perReference: "每张参考图",
-    beyond: "超过 {{n}} 张的参考图"
+    beyond: "超过 {{n}} 张的参考图",
+    characters: "文本",
+    hanDouble: "文本（汉字计两个字符）",
+    sound: "音频",
+    searches_one: "搜索（每次 {{count}} 篇文档）",
+    searches_other: "搜索（每次最多 {{count}} 篇文档）"
   },
   prompt: "提示词",
   promptExample: "黄昏中的灯塔",
