@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert } from "@effect/vitest"
 import { Effect, Schema } from "effect"
+import { CatalogDocument } from "../../src/domain/catalog/CatalogDocument.ts"
 import {
   bodyAs,
   type Customer,
@@ -10,7 +11,7 @@ import {
   quickSettings
 } from "../support/gateway.ts"
 import { speechCatalog } from "../support/speechCatalog.ts"
-import { Browser, inBrowser, type Page, steps } from "./support/browser.ts"
+import { asOwner, Browser, inBrowser, type Page, steps } from "./support/browser.ts"
 import { codeFolder, codeOf, runCode, tabs } from "./support/shownCode.ts"
 
 const TEXT = "The harbour is calm at dawn."
@@ -89,7 +90,7 @@ inBrowser(
           await field(page, "Text").fill(TEXT)
           await press(page, "Advanced")
           await field(page, "Speed").fill("9")
-          await page.getByRole("alert").getByText("a number from 0.25 to 4").waitFor()
+          await page.getByRole("alert").getByText("a value between 0.25 and 4").waitFor()
           await press(page, "Go to speed")
           await page.waitForFunction(
             () => document.activeElement?.getAttribute("data-field") === "speed"
@@ -150,6 +151,58 @@ inBrowser(
         yield* runTabs(page, folder, who)
         assert.isAbove(readFileSync(join(folder, "speech.mp3")).byteLength, 0)
         assert.lengthOf(yield* charges(who), 2 * tabs.length)
+      })
+    )
+
+    it.effect("prices characters and searches of new vendors in the wizard", () =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const browser = yield* Browser
+        const page = yield* browser.open("/channels/new/vendor", { session: asOwner })
+        const addModel = async (vendor: string, protocol: string, model: string) => {
+          await page.getByRole("button", { name: new RegExp(`^${vendor}`) }).click()
+          await field(page, "Base URL").fill(`${gateway.simulator.url}/${protocol}/v1`)
+          await page.getByLabel("Vendor API key").fill("a-new-secret")
+          await press(page, "Test and continue")
+          await page.getByRole("checkbox", { name: model }).check()
+          await field(page, `Model ID for clients (${model})`).fill(`new-${model}`)
+          await press(page, "Next")
+        }
+        const choose = async (label: string, option: string) => {
+          await page.getByRole("combobox", { name: label }).click()
+          await page.getByRole("option", { name: option, exact: true }).click()
+        }
+        const apply = async () => {
+          await press(page, "Next")
+          await page.getByRole("button", { name: "Apply", exact: true }).click()
+          await page.getByText(/^Applied as version/).waitFor()
+        }
+        yield* steps(async () => {
+          await addModel("Jina AI", "jina", "sim-rank-1")
+          await field(page, "Input, per million tokens").waitFor()
+          await choose("Billed by", "Searches")
+          await field(page, "Per thousand searches").fill("2")
+          await field(page, "Documents per search").fill("50")
+          await apply()
+
+          await page.goto(`${gateway.url}/console/channels/new/vendor`)
+          await addModel("OpenAI Chat", "openai", "sim-voice-1")
+          await field(page, "Per million characters").fill("100")
+          await choose("Count characters as", "Code points, Chinese twice")
+          await apply()
+        })
+        const catalog = yield* bodyAs(CatalogDocument, yield* gateway.admin("/catalog"))
+        const [ranking, speech] = Schema.encodeSync(CatalogDocument)(catalog).models.slice(-2)
+        assert.deepInclude(ranking, {
+          modality: "rerank",
+          protocol: "jina",
+          prices: { kind: "searches", per_thousand_searches: "2", documents_per_search: 50 }
+        })
+        assert.deepInclude(speech, {
+          modality: "tts",
+          protocol: "openai",
+          prices: { kind: "characters", per_million_characters: "100", counts: "han_double" }
+        })
       })
     )
   }
