@@ -1,7 +1,3 @@
-import { spawn } from "node:child_process"
-import { mkdtempSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
 import { assert } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { sha256 } from "../../src/simulator/digest.ts"
@@ -15,11 +11,10 @@ import {
   quickSettings
 } from "../support/gateway.ts"
 import { chunkOf, counted, finished, heldStream } from "../support/heldStream.ts"
-import { byItsName } from "../support/sources.ts"
 import { textCatalog } from "../support/textCatalog.ts"
 import { Browser, inBrowser, type Page, steps } from "./support/browser.ts"
+import { codeFolder, codeOf, runCode, tabs } from "./support/shownCode.ts"
 
-const root = join(import.meta.dirname, "..", "..")
 /** Vendors' files are loaded from this machine here. */
 const settings = { ...quickSettings, webhookAllowPrivate: true }
 
@@ -80,39 +75,6 @@ const amountIn = (page: Page, card: string, label: string) =>
     .locator(".amount")
     .first()
     .textContent()
-
-/** Runs code as its reader would; dies unless it ends well. */
-const run = (command: string, args: ReadonlyArray<string>, cwd: string, who: Customer) =>
-  Effect.callback<string>((resume) => {
-    const child = spawn(command, args, {
-      cwd,
-      env: { ...process.env, GATEWAY_KEY: who.key },
-      stdio: ["ignore", "pipe", "pipe"]
-    })
-    const out: Array<string> = []
-    child.stdout.on("data", (piece) => out.push(String(piece)))
-    child.stderr.on("data", (piece) => out.push(String(piece)))
-    child.once("close", (code) => {
-      const text = out.join("")
-      resume(code === 0 ? Effect.succeed(text) : Effect.die(new Error(`${code}: ${text}`)))
-    })
-  })
-
-const temporaryFolder = Effect.acquireRelease(
-  Effect.sync(() => mkdtempSync(join(tmpdir(), "media-gateway-code-"))),
-  (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
-)
-
-const asModule = [...byItsName, "--input-type=module", "-e"]
-
-/** The code of a language as the page shows it. */
-const codeOf = (page: Page, tab: string) =>
-  steps(async () => {
-    const code = page.getByRole("button", { name: "Code", exact: true })
-    if ((await code.getAttribute("aria-expanded")) === "false") await code.click()
-    await page.getByRole("tab", { name: tab }).click()
-    return (await page.getByLabel(`Code for ${tab}`).textContent()) ?? ""
-  })
 
 inBrowser(
   "the playground",
@@ -398,18 +360,14 @@ inBrowser(
       Effect.gen(function* () {
         const gateway = yield* Gateway
         const who = yield* gateway.customer("100")
-        const folder = yield* temporaryFolder
+        const folder = yield* codeFolder
         const page = yield* opened(who, "?model=film-1")
         const words = 'a lighthouse\'s lamp $HOME `date` "at" dusk'
         yield* steps(() => prompt(page, words))
-        for (const tab of ["curl", "openai", "AI SDK", "media-gateway/client"]) {
+        for (const tab of tabs) {
           const code = yield* codeOf(page, tab)
           assert.notInclude(code, who.key)
-          const said =
-            tab === "curl"
-              ? yield* run("bash", ["-euo", "pipefail", "-c", code], folder, who)
-              : yield* run(process.execPath, [...asModule, code], root, who)
-          assert.include(said, "succeeded")
+          assert.include(yield* runCode(tab, code, folder, who), "succeeded")
         }
         const sent = (yield* gateway.simulator.book).flatMap((entry) =>
           entry.event === "accepted" ? [entry.order.prompt_sha256] : []

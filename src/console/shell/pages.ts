@@ -62,7 +62,7 @@ export const pages: ReadonlyArray<Page> = [
     name: "playground",
     side: "developer",
     path: "/playground",
-    scopes: ["videos", "images", "chat", "embeddings"],
+    scopes: ["videos", "images", "chat", "embeddings", "rerank", "audio"],
     icon: IconSparkles,
     view: lazy(() => import("../pages/playground/PlaygroundPage.tsx"))
   },

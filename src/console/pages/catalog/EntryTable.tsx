@@ -59,6 +59,12 @@ export const amountsOf = (
         ...priceEntries("↑ audio", prices.per_million_audio_input),
         ...priceEntries("↓ audio", prices.per_million_audio_output)
       ]
+    case "characters":
+      return priceEntries("", prices.per_million_characters)
+    case "audio_seconds":
+      return priceEntries("", prices.per_second)
+    case "searches":
+      return priceEntries("", prices.per_thousand_searches)
   }
 }
 

@@ -45,7 +45,7 @@ const ModelCard = ({ model }: { readonly model: ModelEntry }) => {
   const { t: playground } = useTranslation("playground")
   const options = useOptions(model)
   const { id, modality, owned_by } = model
-  const canOrder = useHasScopes("videos", "images", "chat", "embeddings")
+  const canOrder = useHasScopes("videos", "images", "chat", "embeddings", "rerank", "audio")
   return (
     <Card withBorder component="article" aria-label={id} p="md">
       <Stack gap="xs" h="100%">

@@ -17,8 +17,8 @@ import { useAddress } from "./useAddress.ts"
 import { type Lane, useLane } from "./useLane.ts"
 
 // What is shown after an order is no part of what the first page loads.
-const TextResult = lazy(async () => ({
-  default: (await import("./result/TextResult.tsx")).TextResult
+const AnswerResult = lazy(async () => ({
+  default: (await import("./result/AnswerResult.tsx")).AnswerResult
 }))
 const TaskResult = lazy(async () => ({
   default: (await import("./result/TaskResult.tsx")).TaskResult
@@ -48,7 +48,7 @@ const Result = ({ lane, onReply }: ResultProps) => {
   return (
     <Suspense fallback={<Skeleton height={HEIGHT} />}>
       {answer !== null ? (
-        <TextResult answer={answer} onStop={stop} onReply={onReply} />
+        <AnswerResult answer={answer} onStop={stop} onReply={onReply} />
       ) : task === null ? null : (
         <TaskResult key={task} id={task} usual={usual} />
       )}

@@ -3,7 +3,7 @@ import { useMemo } from "react"
 import type { ModelEntry } from "../../../features/catalog/ModelsApi.ts"
 import { failureOf } from "../../gateway/failures.ts"
 import { storeTitle } from "../../parts/orderTitles.ts"
-import { type Draft, generateId, kindOfModel, orderOf } from "./form/draft.ts"
+import { type Draft, generateId, isTaskKind, kindOfModel, orderOf } from "./form/draft.ts"
 import { type Field, formFaultsOf } from "./form/faults.ts"
 import { useQuote } from "./form/QuoteLine.tsx"
 import { usePlaceOrder } from "./result/usePlaceOrder.ts"
@@ -37,9 +37,8 @@ export const useLane = (
   const refusal = order === null ? null : (placing.error ?? quote.query.error)
   const submit = (onFault: (field: Field) => void) => {
     if (order === null || placing.isPending) return
-    // The result of a text model can be read only once, so it has no address.
-    if (order.kind === "chat" || order.kind === "embedding")
-      put(name, { task: null, usual: null }, true)
+    // The answer of an order that is no task can be read only once, so it has no address.
+    if (!isTaskKind(order.kind)) put(name, { task: null, usual: null }, true)
     placing.mutate(
       { order, model: id, key: generateId() },
       {
@@ -58,7 +57,7 @@ export const useLane = (
     quote,
     answer,
     stop,
-    /** Forgets the result of a text order, so that another result is shown. */
+    /** Forgets the answer of an order that is no task, so that another result is shown. */
     forget,
     task,
     usual,

@@ -1,6 +1,7 @@
 /** The prices of a model, as a table. */
 import { Table, Text } from "@mantine/core"
 import { useTranslation } from "react-i18next"
+import { USUAL_DOCUMENTS_PER_SEARCH } from "../../../domain/catalog/Prices.ts"
 import { imageAmounts } from "../../../domain/image/imagePrices.ts"
 import { formatNano } from "../../../domain/money/Money.ts"
 import { lineInWords } from "../../../domain/video/videoPriceTable.ts"
@@ -8,6 +9,7 @@ import type { ModelEntry } from "../../../features/catalog/ModelsApi.ts"
 import { Amount } from "../texts.tsx"
 
 const MILLION = 1_000_000n
+const THOUSAND = 1000n
 
 const tableHeads = {
   second: "prices.perSecond",
@@ -94,6 +96,33 @@ const usePrices = ({ prices }: ModelEntry) => {
             amounts: [perMillion(prices.per_million_audio_output)]
           }
         ].filter(({ amounts: [amount] }) => amount !== undefined)
+      )
+    case "characters":
+      return table(
+        [t("prices.perMillionCharacters")],
+        [
+          {
+            priceName: t(prices.counts === "han_double" ? "prices.hanDouble" : "prices.characters"),
+            amounts: [perMillion(prices.per_million_characters)]
+          }
+        ]
+      )
+    case "audio_seconds":
+      return table(
+        [t("prices.perSecond")],
+        [{ priceName: t("prices.sound"), amounts: [prices.per_second] }]
+      )
+    case "searches":
+      return table(
+        [t("prices.perThousandSearches")],
+        [
+          {
+            priceName: t("prices.searches", {
+              count: prices.documents_per_search ?? USUAL_DOCUMENTS_PER_SEARCH
+            }),
+            amounts: [prices.per_thousand_searches * THOUSAND]
+          }
+        ]
       )
   }
 }

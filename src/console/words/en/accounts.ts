@@ -97,6 +97,8 @@ export const accounts = {
     images: "order and read images",
     chat: "chat completions",
     embeddings: "embeddings",
+    rerank: "rerank documents",
+    audio: "speech and transcriptions",
     usage: "read the member's usage and the balance",
     webhooks: "manage the organisation's webhooks",
     statements: "read the organisation's monthly statements"

@@ -88,6 +88,9 @@ export const catalog = {
     video_table: "Video price table",
     image: "Images",
     tokens: "Text tokens",
+    characters: "Characters",
+    audio_seconds: "Audio seconds",
+    searches: "Searches",
     unit: {
       image_tokens: "Per million tokens",
       token_video: "Per million tokens",
@@ -96,7 +99,10 @@ export const catalog = {
       clip: "Per video",
       token: "Per million tokens",
       image: "Per image",
-      tokens: "Per million tokens"
+      tokens: "Per million tokens",
+      characters: "Per million characters",
+      audio_seconds: "Per second",
+      searches: "Per thousand searches"
     },
     lines: {
       unit: "Unit",
@@ -149,7 +155,15 @@ export const catalog = {
     per_million_output: "Output, per million tokens",
     per_million_cached_input: "Cached input, per million tokens",
     per_million_audio_input: "Audio input, per million tokens",
-    per_million_audio_output: "Audio output, per million tokens"
+    per_million_audio_output: "Audio output, per million tokens",
+    counts: "Count characters as",
+    countsAs: {
+      code_points: "Unicode code points",
+      han_double: "Code points, Chinese twice"
+    },
+    step_seconds: "Billing step, seconds",
+    minimum_seconds: "Minimum seconds",
+    documents_per_search: "Documents per search"
   },
   limits: {
     title: "Limits",

@@ -69,6 +69,9 @@ export const money = {
     unit_token: "tokens",
     unit_second: "seconds",
     unit_image: "images",
+    unit_clip: "videos",
+    unit_character: "characters",
+    unit_search: "searches",
     nothing: "No orders in this time range"
   },
   usage: {
@@ -99,12 +102,18 @@ export const money = {
     basisOf_largest_plausible: "Upper bound of the order",
     basisOf_formula: "Formula of the model",
     basisOf_ordered_seconds: "Seconds of the order",
+    basisOf_ordered_clip: "Video of the order",
     basisOf_requested_images: "Images of the request",
+    basisOf_requested_characters: "Characters of the request",
+    basisOf_requested_searches: "Documents of the request",
     basisOf_unread_answer: "Unreadable success response",
     perUnit: "{{price}} / unit",
     perUnit_token: "{{price}} / token",
     perUnit_second: "{{price}} / second",
     perUnit_image: "{{price}} / image",
+    perUnit_clip: "{{price}} / video",
+    perUnit_character: "{{price}} / character",
+    perUnit_search: "{{price}} / search",
     lines: {
       title: "Charged units",
       item: "Item",

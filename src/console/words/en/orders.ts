@@ -236,7 +236,11 @@ export const orders = {
     images: "Images",
     input_unit_price: "Input unit price",
     input_tokens: "Estimated input tokens",
-    output_tokens: "Estimated output tokens"
+    output_tokens: "Estimated output tokens",
+    characters: "Characters",
+    milliseconds: "Audio length",
+    searches: "Searches",
+    documents: "Documents"
   },
   orphan: {
     label: "Orphan",

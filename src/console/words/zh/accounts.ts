@@ -97,6 +97,8 @@ export const accounts: Translated<typeof english> = {
     images: "图片下单与查询",
     chat: "调用文本模型",
     embeddings: "生成文本向量",
+    rerank: "文档重排序",
+    audio: "语音合成与转写",
     usage: "查看成员的用量和余额",
     webhooks: "管理组织的 Webhook",
     statements: "查看组织的月结单"

@@ -90,6 +90,9 @@ export const catalog: Translated<typeof english> = {
     video_table: "视频价格表",
     image: "图片张数",
     tokens: "文本 token",
+    characters: "字符数",
+    audio_seconds: "音频秒数",
+    searches: "搜索次数",
     unit: {
       image_tokens: "每百万 token",
       token_video: "每百万 token",
@@ -98,7 +101,10 @@ export const catalog: Translated<typeof english> = {
       clip: "每个视频",
       token: "每百万 token",
       image: "每张",
-      tokens: "每百万 token"
+      tokens: "每百万 token",
+      characters: "每百万字符",
+      audio_seconds: "每秒",
+      searches: "每千次搜索"
     },
     lines: {
       unit: "单位",
@@ -151,7 +157,15 @@ export const catalog: Translated<typeof english> = {
     per_million_output: "输出，每百万 token",
     per_million_cached_input: "缓存输入，每百万 token",
     per_million_audio_input: "音频输入，每百万 token",
-    per_million_audio_output: "音频输出，每百万 token"
+    per_million_audio_output: "音频输出，每百万 token",
+    counts: "字符计数方式",
+    countsAs: {
+      code_points: "Unicode 码点",
+      han_double: "码点，汉字计两个"
+    },
+    step_seconds: "计费步长（秒）",
+    minimum_seconds: "最少秒数",
+    documents_per_search: "每次搜索的文档数"
   },
   limits: {
     title: "限制",

@@ -72,6 +72,9 @@ export const money: Translated<typeof english> = {
     unit_token: "token",
     unit_second: "秒",
     unit_image: "张",
+    unit_clip: "个视频",
+    unit_character: "字符",
+    unit_search: "次搜索",
     nothing: "此时间段内没有订单。"
   },
   usage: {
@@ -102,12 +105,18 @@ export const money: Translated<typeof english> = {
     basisOf_largest_plausible: "订单上限",
     basisOf_formula: "模型公式",
     basisOf_ordered_seconds: "订单的秒数",
+    basisOf_ordered_clip: "订单的视频",
     basisOf_requested_images: "请求的图片数",
+    basisOf_requested_characters: "请求的字符数",
+    basisOf_requested_searches: "请求的文档数",
     basisOf_unread_answer: "成功响应无法读取",
     perUnit: "{{price}} / 单位",
     perUnit_token: "{{price}} / token",
     perUnit_second: "{{price}} / 秒",
     perUnit_image: "{{price}} / 张",
+    perUnit_clip: "{{price}} / 视频",
+    perUnit_character: "{{price}} / 字符",
+    perUnit_search: "{{price}} / 次搜索",
     lines: {
       title: "计费明细",
       item: "项目",

@@ -238,7 +238,11 @@ export const orders: Translated<typeof english> = {
     images: "图片数",
     input_unit_price: "输入单价",
     input_tokens: "预扣输入 token 数",
-    output_tokens: "预扣输出 token 数"
+    output_tokens: "预扣输出 token 数",
+    characters: "字符数",
+    milliseconds: "音频时长",
+    searches: "搜索次数",
+    documents: "文档数"
   },
   orphan: {
     label: "孤儿任务",

@@ -7,6 +7,7 @@ import { PriceTier, Resolution } from "../../../../domain/video/tiers.ts"
 import type { PricesText } from "../draft/catalogEntries.ts"
 import { ImagePriceFields } from "./ImagePriceFields.tsx"
 import { emptyImageTokens, ImageTokenFields } from "./ImageTokenFields.tsx"
+import { AudioPriceFields, CharacterPriceFields, SearchPriceFields } from "./UnitPriceFields.tsx"
 import { VideoPriceLines } from "./VideoPriceLines.tsx"
 
 interface Props {
@@ -31,7 +32,14 @@ export const emptyPrices = (kind: PricesText["kind"]): PricesText => {
       return { kind, unit: "second", lines: [{ price: "" }] }
     case "image_tokens":
       return emptyImageTokens
-    default:
+    case "characters":
+      return { kind, per_million_characters: "" }
+    case "audio_seconds":
+      return { kind, per_second: "" }
+    case "searches":
+      return { kind, per_thousand_searches: "" }
+    case "image":
+    case "tokens":
       return { kind }
   }
 }
@@ -180,6 +188,12 @@ const Amounts = ({
           ))}
         </Stack>
       )
+    case "characters":
+      return <CharacterPriceFields value={value} onChange={onChange} faultAt={faultAt} />
+    case "audio_seconds":
+      return <AudioPriceFields value={value} onChange={onChange} faultAt={faultAt} />
+    case "searches":
+      return <SearchPriceFields value={value} onChange={onChange} faultAt={faultAt} />
   }
 }
 

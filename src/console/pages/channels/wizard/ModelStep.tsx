@@ -13,7 +13,13 @@ import {
 import { useState } from "react"
 import { useTranslation } from "react-i18next"
 import type { CatalogText } from "../../catalog/draft/catalogEntries.ts"
-import { listedModel, type NewModel, type NewVendor, newModelOf } from "./newVendor.ts"
+import {
+  listedModel,
+  type NewModel,
+  type NewVendor,
+  newModelOf,
+  withModality
+} from "./newVendor.ts"
 import { StepButtons } from "./StepButtons.tsx"
 
 /** The number of listed models above which they can be searched. */
@@ -96,7 +102,7 @@ const ModelFields = ({
           allowDeselect={false}
           onChange={(picked) => {
             const modality = vendor.modalities.find((candidate) => candidate === picked)
-            if (modality !== undefined) onChange({ ...model, modality })
+            if (modality !== undefined) onChange(withModality(vendor, model, modality))
           }}
         />
       ) : null}

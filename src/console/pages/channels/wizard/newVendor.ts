@@ -60,17 +60,28 @@ const knownPrices = (document: CatalogText, upstream: string): PricesText | unde
   return document.models.find(({ id, prices }) => ids.includes(id) && prices !== undefined)?.prices
 }
 
-export const newModelOf = (document: CatalogText, vendor: Vendor, upstream: string): NewModel => ({
-  upstream,
-  id: upstream,
-  modality: suggestedModality(vendor, upstream),
-  prices:
-    knownPrices(document, upstream) ??
-    emptyPrices(usualPriceKind(officialProtocol(vendor, upstream)))
-})
+const usualPrices = (vendor: Vendor, upstream: string, modality: Modality): PricesText =>
+  emptyPrices(usualPriceKind(officialProtocol(vendor, upstream), modality))
+
+export const newModelOf = (document: CatalogText, vendor: Vendor, upstream: string): NewModel => {
+  const modality = suggestedModality(vendor, upstream)
+  return {
+    upstream,
+    id: upstream,
+    modality,
+    prices: knownPrices(document, upstream) ?? usualPrices(vendor, upstream, modality)
+  }
+}
 
 const hasAmount = (prices: PricesText | undefined): boolean =>
   prices !== undefined && amountsOf(prices).some(([, amount]) => amount !== "")
+
+/** The model with another modality. Amounts that were entered are kept. */
+export const withModality = (vendor: Vendor, model: NewModel, modality: Modality): NewModel => ({
+  ...model,
+  modality,
+  prices: hasAmount(model.prices) ? model.prices : usualPrices(vendor, model.upstream, modality)
+})
 
 /** The new models that have no price, neither here nor in the catalog. */
 export const unpricedModels = (

@@ -4,7 +4,7 @@ import type { ImageProtocol } from "../../../../domain/image/ImageProtocol.ts"
 import { type VideoProtocol, videoProtocols } from "../../../../domain/video/VideoProtocol.ts"
 import type { PricesText } from "../../catalog/draft/catalogEntries.ts"
 
-export type VendorProtocol = VideoProtocol | ImageProtocol | "openai"
+export type VendorProtocol = VideoProtocol | ImageProtocol | "openai" | "jina"
 
 export interface Vendor {
   readonly protocol: VendorProtocol
@@ -34,8 +34,16 @@ export const vendors: ReadonlyArray<Vendor> = [
     name: "OpenAI",
     id: "openai",
     baseUrl: "https://api.openai.com/v1",
-    modalities: ["chat", "vlm", "embedding"],
+    modalities: ["chat", "vlm", "embedding", "tts"],
     models: []
+  },
+  {
+    protocol: "jina",
+    name: "Jina AI",
+    id: "jina",
+    baseUrl: "https://api.jina.ai/v1",
+    modalities: ["rerank"],
+    models: ["jina-reranker-v3", "jina-reranker-m0", "jina-reranker-v2-base-multilingual"]
   },
   {
     protocol: "ip_a",
@@ -138,17 +146,24 @@ export const needsAppId = ({ protocol }: Vendor): boolean =>
   isVideo(protocol) && videoProtocols[protocol].needsAppId
 
 /** The kind of prices that a model has unless the operator chooses another one. */
-export const usualPriceKind = (protocol: VendorProtocol): PricesText["kind"] => {
-  if (protocol === "openai") return "tokens"
+export const usualPriceKind = (
+  protocol: VendorProtocol,
+  modality: Modality
+): PricesText["kind"] => {
+  if (protocol === "openai" || protocol === "jina")
+    return modality === "tts" ? "characters" : "tokens"
   return isVideo(protocol) ? (videoProtocols[protocol].billing ?? "second_video") : "image"
 }
 
+/** The modalities that parts of a model's id suggest; the first match counts. */
+const suggestions = [
+  [/embed|vector/i, "embedding"],
+  [/vision|-vl|look/i, "vlm"],
+  [/tts|speech|voice/i, "tts"]
+] as const satisfies ReadonlyArray<readonly [RegExp, Modality]>
+
 /** The modality that an id suggests, where the vendor has several. */
 export const suggestedModality = ({ modalities }: Vendor, upstreamModel: string): Modality => {
-  const suggestion = /embed|vector/i.test(upstreamModel)
-    ? "embedding"
-    : /vision|-vl|look/i.test(upstreamModel)
-      ? "vlm"
-      : modalities[0]
+  const suggestion = suggestions.find(([part]) => part.test(upstreamModel))?.[1] ?? modalities[0]
   return modalities.includes(suggestion) ? suggestion : modalities[0]
 }

@@ -142,6 +142,8 @@ const Quote = ({ quote }: Pick<OrderHistory, "quote">) => {
   const surcharge = counts.reference_surcharge
   const formatFlag = (flag: boolean | undefined) =>
     flag === undefined ? null : shell(flag ? "yes" : "no")
+  const formatMillis = (millis: number | undefined) =>
+    millis === undefined ? null : `${millis / 1000} s`
   const count = (value: number | undefined) =>
     value === undefined ? null : groupDigits(String(value))
   return (
@@ -167,7 +169,11 @@ const Quote = ({ quote }: Pick<OrderHistory, "quote">) => {
           [t("quote.estimated_tokens")]: count(counts.estimated_tokens),
           [t("quote.images")]: count(counts.images),
           [t("quote.input_tokens")]: count(counts.input_tokens),
-          [t("quote.output_tokens")]: count(counts.output_tokens)
+          [t("quote.output_tokens")]: count(counts.output_tokens),
+          [t("quote.characters")]: count(counts.characters),
+          [t("quote.milliseconds")]: formatMillis(counts.milliseconds),
+          [t("quote.searches")]: count(counts.searches),
+          [t("quote.documents")]: count(counts.documents)
         }}
       />
     </Section>

@@ -2,7 +2,7 @@
  * The order in the form as source code. The code reads the API key from the environment and never
  * contains it.
  */
-import type { Order } from "../form/draft.ts"
+import { type Order, soundFormatOf } from "../form/draft.ts"
 
 export const languages = ["curl", "openai", "ai", "typed"] as const
 export type Language = (typeof languages)[number]
@@ -55,7 +55,14 @@ const omitFields = (body: Order["body"], ...names: ReadonlyArray<string>) =>
 const shell = (value: unknown): string =>
   `'${JSON.stringify(value, null, 2).replaceAll("'", "'\\''")}'`
 
-const curl = ({ origin, order: { kind, path, body }, key }: Sample): string => {
+/** The file into which the code writes a sound. */
+const soundFile = (order: Order): string => `speech.${soundFormatOf(order)}`
+
+const IMPORT_WRITE = `import { writeFile } from "node:fs/promises"
+`
+
+const curl = ({ origin, order, key }: Sample): string => {
+  const { kind, path, body } = order
   const options = body.stream === true ? "-sSN" : "-sS"
   const head = `URL='${origin}'
 AUTH="authorization: Bearer $GATEWAY_KEY"
@@ -63,7 +70,12 @@ AUTH="authorization: Bearer $GATEWAY_KEY"
   const curlCommand = `curl ${options} --fail-with-body "$URL${path}" \\
   -H "$AUTH" -H "content-type: application/json" \\
   -H "idempotency-key: ${key}" \\
-  -d ${shell(body)}`
+  -d ${shell(body)}${
+    kind === "tts"
+      ? ` \\
+  -o ${soundFile(order)}`
+      : ""
+  }`
   if (kind !== "video") return `${head}${curlCommand}`
   return `${head}
 ID=$(${curlCommand} | sed 's/.*"id":"\\([^"]*\\)".*/\\1/')
@@ -83,15 +95,20 @@ console.log(images.data.map(({ url }) => url))`,
   chat: (body: string) => `const chat = await client.chat.completions.create(${body})
 console.log(chat.choices[0].message.content)`,
   embedding: (body: string) => `const vectors = await client.embeddings.create(${body})
-console.log(vectors.data.map(({ embedding }) => embedding))`
+console.log(vectors.data.map(({ embedding }) => embedding))`,
+  rerank: (body: string) => `const ranking = await client.post("/rerank", { body: ${body} })
+console.log(ranking.results)`,
+  tts: (body: string, file: string) => `const speech = await client.audio.speech.create(${body})
+await writeFile("${file}", Buffer.from(await speech.arrayBuffer()))`
 } as const
 
 const openaiStream = (body: string) => `const stream = await client.chat.completions.create(${body})
 for await (const chunk of stream) process.stdout.write(chunk.choices[0]?.delta.content ?? "")`
 
-const openai = ({ origin, order: { kind, body } }: Sample): string => {
+const openai = ({ origin, order }: Sample): string => {
+  const { kind, body } = order
   const end = body.stream === true ? openaiStream : openaiEnds[kind]
-  return `import OpenAI from "openai"
+  return `${kind === "tts" ? IMPORT_WRITE : ""}import OpenAI from "openai"
 
 // its repeats after a lost connection are one order
 class Client extends OpenAI {
@@ -100,7 +117,7 @@ class Client extends OpenAI {
 
 const client = new Client({ baseURL: "${origin}/v1", apiKey: process.env.GATEWAY_KEY })
 
-${end(script(body))}`
+${end(script(body), soundFile(order))}`
 }
 
 const aiHead = (origin: string, names: string) => `import { ${names} } from "ai"
@@ -154,10 +171,11 @@ const call = (model: string, extraOptions: Readonly<Record<string, unknown>>): s
     .replace(/^/, `{\n  model: ${model}`)
     .concat("\n}")
 
-const ai = ({ origin, order: { kind, body }, key }: Sample): string => {
-  const model = JSON.stringify(body.model)
-  if (kind === "video") {
-    return `// the package has no videos of such providers: an order is one request
+const aiVideo = ({
+  origin,
+  order: { body },
+  key
+}: Sample): string => `// the package has no videos of such providers: an order is one request
 const ask = (path, init) =>
   fetch(\`${origin}/v1\${path}\`, {
     ...init,
@@ -172,32 +190,67 @@ const order = ${script(body)}
 const task = await ask("/videos/generations", { method: "POST", body: JSON.stringify(order) })
 const done = await ask(\`/videos/\${task.id}?wait=60\`)
 console.log(done.task_status, done.content?.video_url)`
+
+/** An order that the package cannot place, as a plain request. */
+const plainRequest = ({
+  origin,
+  order: { path, body },
+  key
+}: Sample): string => `const order = ${script(body)}
+const response = await fetch("${origin}${path}", {
+  method: "POST",
+  headers: {
+    authorization: \`Bearer \${process.env.GATEWAY_KEY}\`,
+    "content-type": "application/json",
+    "idempotency-key": "${key}"
+  },
+  body: JSON.stringify(order)
+})
+if (!response.ok) throw new Error(await response.text())`
+
+const aiRerank = (
+  sample: Sample
+): string => `// the package has no rankings of such providers: an order is one request
+${plainRequest(sample)}
+const { results } = await response.json()
+console.log(results)`
+
+const aiSpeech = (sample: Sample): string => `${IMPORT_WRITE}
+// the package has no speech of such providers: an order is one request
+${plainRequest(sample)}
+await writeFile("${soundFile(sample.order)}", Buffer.from(await response.arrayBuffer()))`
+
+const aiImage = ({ origin, order: { body } }: Sample): string => {
+  const extraOptions = {
+    ...omitFields(body, "model", "prompt", "n", "size"),
+    response_format: "b64_json"
   }
-  if (kind === "image") {
-    const extraOptions = {
-      ...omitFields(body, "model", "prompt", "n", "size"),
-      response_format: "b64_json"
-    }
-    const { prompt, n, size } = body
-    return `${aiHead(origin, "generateImage")}
-const { images } = await generateImage(${call(`gateway.imageModel(${model})`, {
-      prompt,
-      ...(n === undefined ? {} : { n }),
-      ...(size === undefined ? {} : { size }),
-      ...aiOptions(extraOptions)
-    })})
+  const { prompt, n, size } = body
+  return `${aiHead(origin, "generateImage")}
+const { images } = await generateImage(${call(`gateway.imageModel(${JSON.stringify(body.model)})`, {
+    prompt,
+    ...(n === undefined ? {} : { n }),
+    ...(size === undefined ? {} : { size }),
+    ...aiOptions(extraOptions)
+  })})
 console.log(images.map(({ mediaType, uint8Array }) => [mediaType, uint8Array.length]))`
-  }
-  if (kind === "embedding") {
-    const values = [body.input].flat()
-    return `${aiHead(origin, "embedMany")}
-const { embeddings } = await embedMany(${call(`gateway.embeddingModel(${model})`, {
+}
+
+const aiEmbedding = ({ origin, order: { body } }: Sample): string => {
+  const values = [body.input].flat()
+  return `${aiHead(origin, "embedMany")}
+const { embeddings } = await embedMany(${call(
+    `gateway.embeddingModel(${JSON.stringify(body.model)})`,
+    {
       values,
       ...aiOptions(omitFields(body, "model", "input"))
-    })})
+    }
+  )})
 console.log(embeddings)`
-  }
-  const callText = call(`gateway(${model})`, {
+}
+
+const aiChat = ({ origin, order: { body } }: Sample): string => {
+  const callText = call(`gateway(${JSON.stringify(body.model)})`, {
     ...aiMessages(body.messages),
     ...(body.max_tokens === undefined ? {} : { maxOutputTokens: body.max_tokens }),
     ...aiOptions(omitFields(body, "model", "messages", "max_tokens", "stream", "stream_options"))
@@ -210,6 +263,17 @@ for await (const piece of textStream) process.stdout.write(piece)`
 const { text } = await generateText(${callText})
 console.log(text)`
 }
+
+const aiWriters = {
+  video: aiVideo,
+  image: aiImage,
+  chat: aiChat,
+  embedding: aiEmbedding,
+  rerank: aiRerank,
+  tts: aiSpeech
+} as const
+
+const ai = (sample: Sample): string => aiWriters[sample.order.kind](sample)
 
 const typedCalls = {
   video: (payload: string, headers: string) => `const { id } = yield* gateway.videos.create({
@@ -234,13 +298,30 @@ const typedCalls = {
     payload: ${payload},
     headers: ${headers}
   })
-  yield* Console.log(vectors)`
+  yield* Console.log(vectors)`,
+  rerank: (payload: string, headers: string) => `const ranking = yield* gateway.texts.rerank({
+    payload: ${payload},
+    headers: ${headers}
+  })
+  yield* Console.log(ranking.results)`,
+  tts: (
+    payload: string,
+    headers: string,
+    file: string
+  ) => `const speech = yield* gateway.audio.speech({
+    payload: ${payload},
+    headers: ${headers}
+  })
+  const bytes = yield* Stream.mkUint8Array(speech)
+  yield* Effect.promise(() => writeFile("${file}", bytes))`
 } as const
 
-const typedClient = ({ origin, order: { kind, body }, key }: Sample): string => {
+const typedClient = ({ origin, order, key }: Sample): string => {
+  const { kind, body } = order
   const headers = `{ "idempotency-key": "${key}" }`
-  return `import { NodeHttpClient, NodeRuntime } from "@effect/platform-node"
-import { Config, Console, Effect, Layer${kind === "chat" ? ", Stream" : ""} } from "effect"
+  const isStreamed = kind === "chat" || kind === "tts"
+  return `${kind === "tts" ? IMPORT_WRITE : ""}import { NodeHttpClient, NodeRuntime } from "@effect/platform-node"
+import { Config, Console, Effect, Layer${isStreamed ? ", Stream" : ""} } from "effect"
 import { layer, MediaGateway${kind === "video" ? ", waitForVideo" : ""} } from "media-gateway/client"
 
 const layerClient = Layer.unwrap(
@@ -249,7 +330,7 @@ const layerClient = Layer.unwrap(
 
 const program = Effect.gen(function* () {
   const gateway = yield* MediaGateway
-  ${typedCalls[kind](script(body, "    "), headers)}
+  ${typedCalls[kind](script(body, "    "), headers, soundFile(order))}
 })
 
 NodeRuntime.runMain(program.pipe(Effect.provide(layerClient)))`

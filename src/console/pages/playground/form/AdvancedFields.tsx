@@ -8,12 +8,13 @@ import {
   Select,
   SimpleGrid,
   Stack,
-  Switch
+  Switch,
+  TextInput
 } from "@mantine/core"
 import { useEffect, useId, useRef } from "react"
 import { useTranslation } from "react-i18next"
 import { Ratio } from "../../../../domain/video/sizes.ts"
-import { kindOfModel, soundsOf } from "./draft.ts"
+import { kindOfModel, soundFormats, soundsOf } from "./draft.ts"
 import { type Field, type FormProps, fieldAttribute } from "./faults.ts"
 import { NoteRows } from "./NoteRows.tsx"
 import { ParameterFields } from "./ParameterFields.tsx"
@@ -170,6 +171,75 @@ const ChatFields = ({ model, draft, change, errorOf }: FormProps) => {
   )
 }
 
+const RerankFields = ({ draft, change, errorOf }: FormProps) => {
+  const { t } = useTranslation("playground")
+  return (
+    <NumberInput
+      label={t("topN")}
+      clampBehavior="none"
+      allowDecimal={false}
+      allowNegative={false}
+      placeholder={t("allDocuments")}
+      value={draft.topN}
+      error={errorOf("top_n")}
+      onChange={(topN) => change({ topN })}
+      {...fieldAttribute("top_n")}
+    />
+  )
+}
+
+const SPEED_STEP = 0.25
+
+const SpeechFields = ({ draft, change, errorOf }: FormProps) => {
+  const { t } = useTranslation("playground")
+  return (
+    <SimpleGrid cols={{ base: 1, xs: 3 }} spacing="sm">
+      <TextInput
+        label={t("voice")}
+        description={t("voiceHint")}
+        placeholder={t("default")}
+        value={draft.voice}
+        error={errorOf("voice")}
+        onChange={(event) => change({ voice: event.currentTarget.value })}
+        {...fieldAttribute("voice")}
+      />
+      <Select
+        label={t("format")}
+        description={t("formatHint")}
+        placeholder={t("default")}
+        data={soundFormats}
+        clearable
+        value={draft.format}
+        error={errorOf("response_format")}
+        onChange={(format) => change({ format })}
+        {...fieldAttribute("response_format")}
+      />
+      <NumberInput
+        label={t("speed")}
+        description={t("speedHint")}
+        clampBehavior="none"
+        allowNegative={false}
+        step={SPEED_STEP}
+        placeholder={t("default")}
+        value={draft.speed}
+        error={errorOf("speed")}
+        onChange={(speed) => change({ speed })}
+        {...fieldAttribute("speed")}
+      />
+    </SimpleGrid>
+  )
+}
+
+/** The fields of each kind of order; an embedding has none. */
+const fieldsOfKinds = {
+  video: VideoFields,
+  image: ImageFields,
+  chat: ChatFields,
+  embedding: null,
+  rerank: RerankFields,
+  tts: SpeechFields
+} as const
+
 interface Props extends FormProps {
   /** The field that gets the focus; a new object moves it again. */
   readonly focus: { readonly field: Field } | null
@@ -177,6 +247,7 @@ interface Props extends FormProps {
 
 export const AdvancedFields = ({ focus, ...props }: Props) => {
   const kind = kindOfModel(props.model)
+  const KindFields = kind === null ? null : fieldsOfKinds[kind]
   const fields = useRef<HTMLDivElement>(null)
   useEffect(() => {
     if (focus === null) return
@@ -184,9 +255,7 @@ export const AdvancedFields = ({ focus, ...props }: Props) => {
   }, [focus])
   return (
     <Stack ref={fields}>
-      {kind === "video" ? <VideoFields {...props} /> : null}
-      {kind === "image" ? <ImageFields {...props} /> : null}
-      {kind === "chat" ? <ChatFields {...props} /> : null}
+      {KindFields === null ? null : <KindFields {...props} />}
       <ParameterFields {...props} />
       <NoteRows {...props} />
     </Stack>

@@ -14,13 +14,16 @@ const AdvancedFields = lazy(async () => ({
 const useSummary = ({ model, draft }: FormProps): ReadonlyArray<string> => {
   const { t } = useTranslation("playground")
   const { duration, resolution, ratio, sound, n, size, maxTokens, parameters, notes } = draft
+  const { topN, voice, format, speed } = draft
   const seconds = duration === "" ? "" : `${duration} s`
   const audio = sound === "unsaid" ? "" : `${t("sound")}: ${t(`sounds.${sound}`)}`
   const options = {
     video: [duration === -1 ? t("smart") : seconds, resolution ?? "", ratio, audio],
     image: [n === "" ? "" : t("images", { count: Number(n) }), size],
     chat: [maxTokens === "" ? "" : t("tokens", { count: Number(maxTokens) })],
-    embedding: []
+    embedding: [],
+    rerank: [topN === "" ? "" : t("top", { count: Number(topN) })],
+    tts: [voice, format ?? "", speed === "" ? "" : `${speed}×`]
   }
   const kind = kindOfModel(model)
   const further = Object.values(parameters).filter((value) => value !== "").length + notes.length

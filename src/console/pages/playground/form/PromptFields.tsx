@@ -1,4 +1,4 @@
-/** The fields that an order begins with: its text, and the media that it is made from. */
+/** The fields that an order begins with: its texts, and the media that it is made from. */
 import { Stack, Textarea } from "@mantine/core"
 import { useTranslation } from "react-i18next"
 import { kindOfModel, mediumUsesOf } from "./draft.ts"
@@ -11,14 +11,26 @@ import { MessageRows } from "./MessageRows.tsx"
  */
 const MAX_PROMPT = 100_000
 
-const Prompt = ({ model, draft, change, errorOf }: FormProps) => {
+/** The words of the prompt's field, by the modality of the model. */
+const usePromptWords = (modality: string) => {
   const { t } = useTranslation("playground")
-  const isEmbedding = model.modality === "embedding"
+  switch (modality) {
+    case "embedding":
+      return { label: t("texts"), description: t("textsHint"), placeholder: t("promptExample") }
+    case "rerank":
+      return { label: t("query"), placeholder: t("queryExample") }
+    case "tts":
+      return { label: t("spokenText"), placeholder: t("spokenExample") }
+    default:
+      return { label: t("prompt"), placeholder: t("promptExample") }
+  }
+}
+
+const Prompt = ({ model, draft, change, errorOf }: FormProps) => {
+  const words = usePromptWords(model.modality)
   return (
     <Textarea
-      label={isEmbedding ? t("texts") : t("prompt")}
-      {...(isEmbedding ? { description: t("textsHint") } : {})}
-      placeholder={t("promptExample")}
+      {...words}
       autosize
       minRows={3}
       maxRows={12}
@@ -31,9 +43,28 @@ const Prompt = ({ model, draft, change, errorOf }: FormProps) => {
   )
 }
 
+const Documents = ({ draft, change, errorOf }: FormProps) => {
+  const { t } = useTranslation("playground")
+  return (
+    <Textarea
+      label={t("documents")}
+      description={t("documentsHint")}
+      placeholder={t("documentsExample")}
+      autosize
+      minRows={4}
+      maxRows={16}
+      value={draft.documents}
+      error={errorOf("documents")}
+      onChange={(event) => change({ documents: event.currentTarget.value })}
+      {...fieldAttribute("documents")}
+    />
+  )
+}
+
 export const PromptFields = (props: FormProps) => (
   <Stack gap="xs">
     {kindOfModel(props.model) === "chat" ? <MessageRows {...props} /> : <Prompt {...props} />}
+    {kindOfModel(props.model) === "rerank" ? <Documents {...props} /> : null}
     {mediumUsesOf(props.model).length === 0 ? null : <MediaRows {...props} />}
   </Stack>
 )

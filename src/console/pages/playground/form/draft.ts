@@ -1,6 +1,7 @@
 /** The state of the form, and the order that it describes. */
 import { Schema } from "effect"
 import type { VendorParameters } from "../../../../domain/catalog/vendorParameters.ts"
+import type { SpeechBody } from "../../../../domain/speech/SpeechRequest.ts"
 import type { ModelEntry } from "../../../../features/catalog/ModelsApi.ts"
 
 const mediumUses = [
@@ -34,6 +35,17 @@ export type Message = typeof Message.Type
 const Note = Schema.Struct({ id: Schema.String, name: Schema.String, text: Schema.String })
 export type Note = typeof Note.Type
 
+export const soundFormats = [
+  "mp3",
+  "opus",
+  "aac",
+  "flac",
+  "wav",
+  "pcm"
+] as const satisfies ReadonlyArray<NonNullable<SpeechBody["response_format"]>>
+/** The format of a sound that is ordered without one. */
+const USUAL_FORMAT: (typeof soundFormats)[number] = "mp3"
+
 const sounds = ["unsaid", "yes", "no"] as const
 const NumberOrText = Schema.Union([Schema.Finite, Schema.String])
 
@@ -58,6 +70,12 @@ export const Draft = Schema.Struct({
   size: Schema.String,
   maxTokens: NumberOrText,
   streams: Schema.Boolean,
+  /** The documents of a ranking: one for each line. */
+  documents: Schema.String,
+  topN: NumberOrText,
+  voice: Schema.String,
+  format: Schema.NullOr(Schema.Literals(soundFormats)),
+  speed: NumberOrText,
   notes: Schema.Array(Note)
 })
 export type Draft = typeof Draft.Type
@@ -83,6 +101,11 @@ export const emptyDraft = (): Draft => ({
   size: "",
   maxTokens: "",
   streams: true,
+  documents: "",
+  topN: "",
+  voice: "",
+  format: null,
+  speed: "",
   notes: []
 })
 
@@ -146,7 +169,11 @@ export const soundsOf = (model: ModelEntry): ReadonlyArray<Draft["sound"]> =>
       !(sound === "yes" && model.sound === false) && !(sound === "no" && model.silent === false)
   )
 
-export type OrderedKind = "video" | "image" | "chat" | "embedding"
+export type OrderedKind = "video" | "image" | "chat" | "embedding" | "rerank" | "tts"
+
+/** Whether the orders of this kind are tasks, which are followed by their ids. */
+export const isTaskKind = (kind: OrderedKind): kind is "video" | "image" =>
+  kind === "video" || kind === "image"
 
 export interface Order {
   readonly kind: OrderedKind
@@ -215,24 +242,48 @@ const chatBody = (draft: Draft, media: ReadonlyArray<Medium>) => ({
   ...(draft.streams ? { stream: true, stream_options: { include_usage: true } } : {})
 })
 
+const linesOf = (text: string): ReadonlyArray<string> =>
+  text.split("\n").filter((line) => line.trim() !== "")
+
 /** The input of an embedding order: one text for each line. */
 const embeddingBody = ({ prompt }: Draft) => {
-  const lines = prompt.split("\n").filter((line) => line.trim() !== "")
+  const lines = linesOf(prompt)
   return { input: lines.length > 1 ? lines : (lines[0] ?? "") }
 }
+
+const rerankBody = ({ prompt, documents, topN }: Draft) => ({
+  query: prompt,
+  documents: linesOf(documents),
+  ...numberField("top_n", topN)
+})
+
+const speechBody = ({ prompt, voice, format, speed }: Draft) => ({
+  input: prompt,
+  ...textField("voice", voice),
+  ...textField("response_format", format),
+  ...numberField("speed", speed)
+})
+
+/** The format of the sound that is ordered, which is also the ending of its file's name. */
+export const soundFormatOf = ({ body }: Order): string =>
+  typeof body.response_format === "string" ? body.response_format : USUAL_FORMAT
 
 const paths = {
   video: "/v1/videos/generations",
   image: "/v1/images/generations",
   chat: "/v1/chat/completions",
-  embedding: "/v1/embeddings"
+  embedding: "/v1/embeddings",
+  rerank: "/v1/rerank",
+  tts: "/v1/audio/speech"
 } as const
 
 const bodies = {
   video: videoBody,
   image: imageBody,
   chat: chatBody,
-  embedding: embeddingBody
+  embedding: embeddingBody,
+  rerank: rerankBody,
+  tts: speechBody
 } as const
 
 const isOrdered = (modality: string): modality is OrderedKind => Object.hasOwn(paths, modality)

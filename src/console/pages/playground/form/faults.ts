@@ -6,6 +6,7 @@ import type { Draft } from "./draft.ts"
 
 const fields = [
   "prompt",
+  "documents",
   "messages",
   "media",
   "duration",
@@ -15,6 +16,10 @@ const fields = [
   "n",
   "size",
   "max_tokens",
+  "top_n",
+  "voice",
+  "response_format",
+  "speed",
   "metadata",
   "parameters",
   "model"
@@ -34,7 +39,7 @@ export interface FormProps {
 }
 
 /** The fields above the options; all others are folded. */
-const promptFields: ReadonlyArray<Field> = ["prompt", "messages", "media", "model"]
+const promptFields: ReadonlyArray<Field> = ["prompt", "documents", "messages", "media", "model"]
 export const isFolded = (field: Field): boolean => !promptFields.includes(field)
 
 /** An attribute by which the field of an error is found in the page. */
@@ -43,6 +48,7 @@ export const fieldAttribute = (field: Field) => ({ "data-field": field })
 /** Names of API fields that belong to a form field of another name. */
 const formFields: Readonly<Record<string, Field>> = {
   input: "prompt",
+  query: "prompt",
   content: "media",
   image: "media",
   images: "media",

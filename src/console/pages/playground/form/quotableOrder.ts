@@ -30,17 +30,37 @@ const withoutFiles = (value: unknown): unknown => {
   return value
 }
 
+const withPlaceholders = (
+  body: Order["body"],
+  placeholders: Readonly<Record<string, unknown>>
+): Order["body"] => ({
+  ...body,
+  ...Object.fromEntries(
+    Object.entries(placeholders).filter(([name]) => {
+      const value = body[name]
+      return value === "" || (Array.isArray(value) && value.length === 0)
+    })
+  )
+})
+
 /**
  * The body with a placeholder for a missing text, so that the price can be quoted before the text
  * is written.
  */
 const withWords = ({ kind, body }: Order): Order["body"] => {
-  if (kind === "video" && !("prompt" in body) && !("content" in body)) {
-    return { ...body, prompt: PLACEHOLDER_TEXT }
+  switch (kind) {
+    case "video":
+      return "prompt" in body || "content" in body ? body : { ...body, prompt: PLACEHOLDER_TEXT }
+    case "image":
+      return withPlaceholders(body, { prompt: PLACEHOLDER_TEXT })
+    case "embedding":
+    case "tts":
+      return withPlaceholders(body, { input: PLACEHOLDER_TEXT })
+    case "rerank":
+      return withPlaceholders(body, { query: PLACEHOLDER_TEXT, documents: [PLACEHOLDER_TEXT] })
+    case "chat":
+      return body
   }
-  if (kind === "image" && body.prompt === "") return { ...body, prompt: PLACEHOLDER_TEXT }
-  if (kind === "embedding" && body.input === "") return { ...body, input: PLACEHOLDER_TEXT }
-  return body
 }
 
 export interface Quotable {

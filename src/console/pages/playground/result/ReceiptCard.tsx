@@ -5,7 +5,7 @@ import { useApiQuery } from "../../../gateway/hooks.tsx"
 import { QueryView } from "../../../parts/QueryView.tsx"
 import { Amount, Id } from "../../../parts/texts.tsx"
 import { MoneyLine } from "../MoneyLine.tsx"
-import type { TextTrace } from "./usePlaceOrder.ts"
+import type { AnswerTrace } from "./usePlaceOrder.ts"
 
 export const ReceiptCard = ({ id }: { readonly id: string }) => {
   const { t } = useTranslation("playground")
@@ -53,10 +53,10 @@ const LATEST = 20
 const AGAIN_MILLIS = 1500
 
 /**
- * The receipt of a text order. Its charge is the oldest one since the order was placed that has the
+ * The receipt of an order that is answered at once. Its charge is the oldest one since the order was placed that has the
  * same model and, if they are known, the same token counts.
  */
-export const TextReceipt = ({ trace }: { readonly trace: TextTrace }) => {
+export const AnswerReceipt = ({ trace }: { readonly trace: AnswerTrace }) => {
   const { t } = useTranslation("playground")
   const { model, before, counts } = trace
   const latest = useApiQuery(

@@ -12,11 +12,12 @@ import {
 } from "@mantine/core"
 import { IconDownload } from "@tabler/icons-react"
 import { useQuery } from "@tanstack/react-query"
-import { useEffect, useState } from "react"
+import { useState } from "react"
 import { useTranslation } from "react-i18next"
 import { request, save } from "../../../gateway/files.ts"
 import { useSession } from "../../../gateway/hooks.tsx"
 import { FailureNote } from "../../../parts/FailureNote.tsx"
+import { useBlobAddress } from "./useBlobAddress.ts"
 
 const HEIGHT = 220
 const KEPT_MILLIS = 60_000
@@ -29,18 +30,6 @@ const useFile = (path: string) => {
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: KEPT_MILLIS
   })
-}
-
-/** An object URL for a blob, which is revoked when the blob is no longer shown. */
-const useAddress = (blob: Blob | undefined): string | null => {
-  const [address, setAddress] = useState<string | null>(null)
-  useEffect(() => {
-    if (blob === undefined) return
-    const objectUrl = URL.createObjectURL(blob)
-    setAddress(objectUrl)
-    return () => URL.revokeObjectURL(objectUrl)
-  }, [blob])
-  return address
 }
 
 const nameOf = (stem: string, blob: Blob): string => {
@@ -82,7 +71,7 @@ interface VideoProps {
 export const VideoFile = ({ id, url }: VideoProps) => {
   const { t } = useTranslation("playground")
   const file = useFile(`/v1/videos/${id}/content`)
-  const address = useAddress(file.data)
+  const address = useBlobAddress(file.data)
   if (file.isError) {
     return (
       <Stack gap="xs">
@@ -111,7 +100,7 @@ const ImageFile = ({ id, n }: { readonly id: string; readonly n: number }) => {
   const { t } = useTranslation("playground")
   const [isLarge, setLarge] = useState(false)
   const file = useFile(`/v1/images/${id}/content/${n}`)
-  const address = useAddress(file.data)
+  const address = useBlobAddress(file.data)
   const name = t("image", { number: n + 1 })
   if (file.isError) return <FailureNote error={file.error} onRetry={() => void file.refetch()} />
   return (

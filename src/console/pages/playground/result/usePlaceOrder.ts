@@ -3,24 +3,19 @@ import { useMutation, useQueryClient } from "@tanstack/react-query"
 import { Schema } from "effect"
 import { useEffect, useRef, useState } from "react"
 import { useSession } from "../../../gateway/hooks.tsx"
-import type { Order } from "../form/draft.ts"
+import { isTaskKind, type Order } from "../form/draft.ts"
 import { placeOrder } from "./placeOrder.ts"
 import { type Counts, readText, type StreamedText } from "./textStream.ts"
+import { readWhole, type WholeAnswer } from "./wholeAnswer.ts"
 
 const TaskAccepted = Schema.Struct({ id: Schema.String })
 const decodeAccepted = Schema.decodeUnknownPromise(TaskAccepted)
 
-const Vectors = Schema.Struct({
-  data: Schema.Array(Schema.Struct({ embedding: Schema.Array(Schema.Finite) })),
-  usage: Schema.optionalKey(Schema.NullOr(Schema.Unknown))
-})
-const decodeVectors = Schema.decodeUnknownPromise(Vectors)
-
 /**
- * The facts by which the charge of a text order is found, because the response does not contain its
- * id.
+ * The facts by which the charge of an order that is answered at once is found, because the response
+ * does not contain its id.
  */
-export interface TextTrace {
+export interface AnswerTrace {
   readonly model: string
   /**
    * The newest charge before the order; null where there was none, or the key may not read charges.
@@ -29,18 +24,13 @@ export interface TextTrace {
   readonly counts: Counts | null
 }
 
-export type Answer =
-  | {
-      readonly kind: "text"
-      readonly output: StreamedText
-      readonly state: "writing" | "ended" | "stopped"
-      readonly trace: TextTrace
-    }
-  | {
-      readonly kind: "vectors"
-      readonly vectors: ReadonlyArray<ReadonlyArray<number>>
-      readonly trace: TextTrace
-    }
+interface ChatAnswer {
+  readonly kind: "text"
+  readonly output: StreamedText
+  readonly state: "writing" | "ended" | "stopped"
+}
+
+export type Answer = (ChatAnswer | WholeAnswer) & { readonly trace: AnswerTrace }
 
 export interface PlacedOrder {
   readonly order: Order
@@ -63,38 +53,44 @@ export const usePlaceOrder = (onTask: (id: string) => void) => {
       .then(({ data }) => data[0]?.id ?? null)
       .catch(() => null)
 
+  /** Shows the text of a chat while it is written. */
+  const readChat = async (
+    response: Response,
+    trace: AnswerTrace,
+    signal: AbortSignal
+  ): Promise<void> => {
+    let lastOutput: StreamedText = { text: "", counts: null }
+    const show = (output: StreamedText) => {
+      lastOutput = output
+      setAnswer({ kind: "text", output, state: "writing", trace })
+    }
+    show(lastOutput)
+    try {
+      const output = await readText(response, show)
+      setAnswer({
+        kind: "text",
+        output,
+        state: "ended",
+        trace: { ...trace, counts: output.counts }
+      })
+    } catch (error) {
+      setAnswer({ kind: "text", output: lastOutput, state: "stopped", trace })
+      if (!signal.aborted) throw error
+    }
+  }
+
   const placing = useMutation({
     mutationFn: async ({ order, model, key }: PlacedOrder) => {
       const controller = new AbortController()
       runningRequest.current = controller
       setAnswer(null)
-      const isText = order.kind === "chat" || order.kind === "embedding"
-      const before = isText ? await newestCharge() : null
+      const { kind } = order
+      const before = isTaskKind(kind) ? null : await newestCharge()
       const response = await placeOrder(session, order, key, controller.signal)
-      if (!isText) return onTask((await decodeAccepted(await response.json())).id)
+      if (isTaskKind(kind)) return onTask((await decodeAccepted(await response.json())).id)
       const trace = { model, before, counts: null }
-      if (order.kind === "embedding") {
-        const { data } = await decodeVectors(await response.json())
-        return setAnswer({ kind: "vectors", vectors: data.map((item) => item.embedding), trace })
-      }
-      let lastOutput: StreamedText = { text: "", counts: null }
-      const show = (output: StreamedText) => {
-        lastOutput = output
-        setAnswer({ kind: "text", output, state: "writing", trace })
-      }
-      show(lastOutput)
-      try {
-        const output = await readText(response, show)
-        setAnswer({
-          kind: "text",
-          output,
-          state: "ended",
-          trace: { ...trace, counts: output.counts }
-        })
-      } catch (error) {
-        setAnswer({ kind: "text", output: lastOutput, state: "stopped", trace })
-        if (!controller.signal.aborted) throw error
-      }
+      if (kind === "chat") return readChat(response, trace, controller.signal)
+      setAnswer({ ...(await readWhole(kind, response, order)), trace })
     },
     onSettled: () => cache.invalidateQueries({ queryKey: ["quote"] })
   })

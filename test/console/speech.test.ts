@@ -1,0 +1,209 @@
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import { assert } from "@effect/vitest"
+import { Effect, Schema } from "effect"
+import { CatalogDocument } from "../../src/domain/catalog/CatalogDocument.ts"
+import {
+  bodyAs,
+  type Customer,
+  Gateway,
+  layerTestGateway,
+  quickSettings
+} from "../support/gateway.ts"
+import { speechCatalog } from "../support/speechCatalog.ts"
+import { asOwner, Browser, inBrowser, type Page, steps } from "./support/browser.ts"
+import { codeFolder, codeOf, runCode, tabs } from "./support/shownCode.ts"
+
+const TEXT = "The harbour is calm at dawn."
+/** The characters of the text at 100 a million. */
+const CHARGE = "0.0028"
+
+const Charges = Schema.Struct({
+  data: Schema.Array(Schema.Struct({ charge: Schema.String, model: Schema.String }))
+})
+
+const charges = (who: Customer) =>
+  Effect.flatMap(Gateway, (gateway) =>
+    Effect.flatMap(gateway.call("/v1/usage", { key: who.key }), (answer) =>
+      Effect.map(bodyAs(Charges, answer), ({ data }) => data)
+    )
+  )
+
+const opened = Effect.fnUntraced(function* (who: Customer, model: string) {
+  const browser = yield* Browser
+  return yield* browser.open(`/playground?model=${model}`, { session: { apiKey: who.key } })
+})
+
+const field = (page: Page, label: string) => page.getByRole("textbox", { name: label, exact: true })
+const press = (page: Page, name: string) => page.getByRole("button", { name }).click()
+const receiptOf = (page: Page) => page.getByLabel("Receipt", { exact: true })
+const priceOf = (page: Page) => page.getByRole("group", { name: "Price", exact: true })
+
+/** Runs the code of every tab, and returns what each has written to the console. */
+const runTabs = (page: Page, folder: string, who: Customer) =>
+  Effect.forEach(
+    tabs,
+    Effect.fnUntraced(function* (tab) {
+      const code = yield* codeOf(page, tab)
+      assert.notInclude(code, who.key)
+      return yield* runCode(tab, code, folder, who)
+    })
+  )
+
+inBrowser(
+  "the playground of speech and rankings",
+  layerTestGateway("embedded", quickSettings, { catalogFor: speechCatalog }),
+  (it) => {
+    it.effect("speaks a text, priced before and heard with its receipt", () =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const who = yield* gateway.customer("1")
+        const page = yield* opened(who, "voice-1")
+        yield* steps(async () => {
+          await field(page, "Text").fill(TEXT)
+          await press(page, "Advanced")
+          await field(page, "Voice").fill("alloy")
+          await page.getByRole("combobox", { name: "Format" }).click()
+          await page.getByRole("option", { name: "wav" }).click()
+          await field(page, "Speed").fill("2")
+          await page.getByRole("button", { name: "Advanced alloy · wav · 2×" }).waitFor()
+          await priceOf(page).getByText(`Hold ${CHARGE} CNY`).waitFor()
+          await press(page, "Generate speech")
+          await page.locator('audio[src^="blob:"]').waitFor()
+          await page.waitForFunction(() => (document.querySelector("audio")?.duration ?? 0) > 0)
+          await receiptOf(page).getByText(`${CHARGE} CNY`).first().waitFor()
+          await receiptOf(page).getByText("28 characters").first().waitFor()
+          const saved = page.waitForEvent("download")
+          await press(page, "Download: voice-1.wav")
+          assert.strictEqual((await saved).suggestedFilename(), "voice-1.wav")
+        })
+        assert.deepStrictEqual(yield* charges(who), [{ charge: CHARGE, model: "voice-1" }])
+      })
+    )
+
+    it.effect("explains a speed that no model takes at its field", () =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const who = yield* gateway.customer("1")
+        const page = yield* opened(who, "voice-1")
+        yield* steps(async () => {
+          await field(page, "Text").fill(TEXT)
+          await press(page, "Advanced")
+          await field(page, "Speed").fill("9")
+          await page.getByRole("alert").getByText("a value between 0.25 and 4").waitFor()
+          await press(page, "Go to speed")
+          await page.waitForFunction(
+            () => document.activeElement?.getAttribute("data-field") === "speed"
+          )
+        })
+        assert.lengthOf(yield* charges(who), 0)
+      })
+    )
+
+    it.effect("ranks documents by a query, the best with its score and its receipt", () =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const who = yield* gateway.customer("1")
+        const page = yield* opened(who, "rank-searches")
+        yield* steps(async () => {
+          // Two in a thousand searches, and no document is written yet.
+          await priceOf(page).getByText("Hold 0.002 CNY").waitFor()
+          await field(page, "Query").fill("When is the harbour calm?")
+          await press(page, "Rerank")
+          await page.waitForFunction(
+            () => document.activeElement?.getAttribute("data-field") === "documents"
+          )
+          await field(page, "Documents").fill(`Trains leave every hour.\n\n${TEXT}\nRain.`)
+          await press(page, "Advanced")
+          await field(page, "Top N").fill("2")
+          await press(page, "Rerank")
+          const rows = page.getByRole("table", { name: "Ranking" }).locator("tbody tr")
+          await rows.nth(1).waitFor()
+          assert.strictEqual(await rows.count(), 2)
+          const [rank, text, score] = await rows.first().locator("td").allTextContents()
+          assert.deepStrictEqual([rank, text], ["1", TEXT])
+          assert.isAbove(Number(score), 0.5)
+          await receiptOf(page).getByText("1 search").first().waitFor()
+        })
+        const [charge] = yield* charges(who)
+        assert.deepStrictEqual(charge, { charge: "0.002", model: "rank-searches" })
+      })
+    )
+
+    it.effect("tells both as code that runs, without the key", () =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const who = yield* gateway.customer("1")
+        const folder = yield* codeFolder
+        const page = yield* opened(who, "rank-searches")
+        yield* steps(async () => {
+          await field(page, "Query").fill("When is the harbour calm?")
+          await field(page, "Documents").fill(`Trains leave every hour.\n${TEXT}`)
+        })
+        for (const output of yield* runTabs(page, folder, who)) {
+          assert.match(output, /relevance_score/)
+        }
+        yield* steps(async () => {
+          await page.getByRole("combobox", { name: "Model", exact: true }).click()
+          await page.getByRole("option", { name: "voice-1", exact: true }).click()
+          await field(page, "Text").fill(TEXT)
+        })
+        yield* runTabs(page, folder, who)
+        assert.isAbove(readFileSync(join(folder, "speech.mp3")).byteLength, 0)
+        assert.lengthOf(yield* charges(who), 2 * tabs.length)
+      })
+    )
+
+    it.effect("prices characters and searches of new vendors in the wizard", () =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const browser = yield* Browser
+        const page = yield* browser.open("/channels/new/vendor", { session: asOwner })
+        const addModel = async (vendor: string, protocol: string, model: string) => {
+          await page.getByRole("button", { name: new RegExp(`^${vendor}`) }).click()
+          await field(page, "Base URL").fill(`${gateway.simulator.url}/${protocol}/v1`)
+          await page.getByLabel("Vendor API key").fill("a-new-secret")
+          await press(page, "Test and continue")
+          await page.getByRole("checkbox", { name: model }).check()
+          await field(page, `Model ID for clients (${model})`).fill(`new-${model}`)
+          await press(page, "Next")
+        }
+        const choose = async (label: string, option: string) => {
+          await page.getByRole("combobox", { name: label }).click()
+          await page.getByRole("option", { name: option, exact: true }).click()
+        }
+        const apply = async () => {
+          await press(page, "Next")
+          await page.getByRole("button", { name: "Apply", exact: true }).click()
+          await page.getByText(/^Applied as version/).waitFor()
+        }
+        yield* steps(async () => {
+          await addModel("Jina AI", "jina", "sim-rank-1")
+          await field(page, "Input, per million tokens").waitFor()
+          await choose("Billed by", "Searches")
+          await field(page, "Per thousand searches").fill("2")
+          await field(page, "Documents per search").fill("50")
+          await apply()
+
+          await page.goto(`${gateway.url}/console/channels/new/vendor`)
+          await addModel("OpenAI Chat", "openai", "sim-voice-1")
+          await field(page, "Per million characters").fill("100")
+          await choose("Count characters as", "Code points, Chinese twice")
+          await apply()
+        })
+        const catalog = yield* bodyAs(CatalogDocument, yield* gateway.admin("/catalog"))
+        const [ranking, speech] = Schema.encodeSync(CatalogDocument)(catalog).models.slice(-2)
+        assert.deepInclude(ranking, {
+          modality: "rerank",
+          protocol: "jina",
+          prices: { kind: "searches", per_thousand_searches: "2", documents_per_search: 50 }
+        })
+        assert.deepInclude(speech, {
+          modality: "tts",
+          protocol: "openai",
+          prices: { kind: "characters", per_million_characters: "100", counts: "han_double" }
+        })
+      })
+    )
+  }
+)
