@@ -13,6 +13,7 @@ import { fileURLToPath } from "node:url"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Config, Console, Duration, Effect, Schema } from "effect"
 import { formatNano, parseNano } from "../src/domain/money/Money.ts"
+import { makeSound } from "../src/simulator/media/sound.ts"
 
 interface Demo {
   readonly url: string
@@ -25,7 +26,6 @@ class WalkFailed extends Schema.TaggedError<WalkFailed>()("WalkFailed", {
   message: Schema.String
 }) {}
 
-const modalities: ReadonlySet<string> = new Set(["video", "image", "chat", "vlm", "embedding"])
 const GIVE_UP_AFTER = "5 minutes"
 /** Any address works: the gateway forwards it, and the simulated vendors do not fetch it. */
 const PICTURE = "https://media.example/lighthouse.png"
@@ -37,6 +37,7 @@ const Models = Schema.Struct({
     Schema.Struct({
       id: Schema.String,
       modality: Schema.String,
+      status: Schema.String,
       input_forms: Schema.Array(Schema.String),
       durations: Schema.optionalKey(Schema.Struct({ default: Schema.Int })),
       resolutions: Schema.optionalKey(Schema.Array(Schema.String))
@@ -51,6 +52,8 @@ const Task = Schema.Struct({
   error: Schema.optionalKey(Schema.Struct({ code: Schema.String, message: Schema.String }))
 })
 const Images = Schema.Struct({ data: Schema.NonEmptyArray(Schema.Unknown) })
+const Ranking = Schema.Struct({ results: Schema.NonEmptyArray(Schema.Unknown) })
+const Transcript = Schema.Struct({ text: Schema.NonEmptyString })
 const Chat = Schema.Struct({ choices: Schema.NonEmptyArray(Schema.Unknown) })
 const Vectors = Schema.Struct({ data: Schema.NonEmptyArray(Schema.Unknown) })
 const Usage = Schema.Struct({
@@ -64,12 +67,7 @@ const Usage = Schema.Struct({
 })
 
 /** Sends a request, and decodes its response with the schema. */
-const call = <S extends Schema.Top & { readonly DecodingServices: never }>(
-  schema: S,
-  url: string,
-  key: string,
-  json?: unknown
-): Effect.Effect<S["Type"], WalkFailed> =>
+const fetchText = (url: string, key: string, json?: unknown) =>
   Effect.tryPromise({
     try: async (signal) => {
       const response = await fetch(url, {
@@ -81,11 +79,20 @@ const call = <S extends Schema.Top & { readonly DecodingServices: never }>(
       return { status: response.status, text: await response.text() }
     },
     catch: () => new WalkFailed({ message: `${url} cannot be reached` })
-  }).pipe(
-    Effect.flatMap(({ status, text }) =>
-      Schema.decodeEffect(Schema.fromJsonString(schema))(text).pipe(
-        Effect.mapError(() => new WalkFailed({ message: `HTTP ${status}: ${text.slice(0, 300)}` }))
-      )
+  })
+
+const unusable = (status: number, text: string) =>
+  new WalkFailed({ message: `HTTP ${status}: ${text.slice(0, 300)}` })
+
+const call = <S extends Schema.Top & { readonly DecodingServices: never }>(
+  schema: S,
+  url: string,
+  key: string,
+  json?: unknown
+): Effect.Effect<S["Type"], WalkFailed> =>
+  Effect.flatMap(fetchText(url, key, json), ({ status, text }) =>
+    Schema.decodeEffect(Schema.fromJsonString(schema))(text).pipe(
+      Effect.mapError(() => unusable(status, text))
     )
   )
 
@@ -93,6 +100,8 @@ const nano = (decimal: string): Effect.Effect<bigint, WalkFailed> =>
   Effect.fromResult(parseNano(decimal)).pipe(
     Effect.mapError((message) => new WalkFailed({ message }))
   )
+
+const SOUND = `data:audio/wav;base64,${Buffer.from(makeSound("wav", 2000)).toString("base64")}`
 
 interface DemoOrder {
   readonly description: string
@@ -137,8 +146,18 @@ const mediaOrder = (model: Model): DemoOrder => {
 
 const orderOf = (model: Model): DemoOrder => {
   if (model.modality === "video" || model.modality === "image") return mediaOrder(model)
-  if (model.modality === "embedding") {
-    return { description: "a vector", order: { model: model.id, input: PROMPT } }
+  switch (model.modality) {
+    case "embedding":
+      return { description: "a vector", order: { model: model.id, input: PROMPT } }
+    case "rerank":
+      return {
+        description: "2 documents",
+        order: { model: model.id, query: PROMPT, documents: [PROMPT, "a train"] }
+      }
+    case "tts":
+      return { description: "a spoken text", order: { model: model.id, input: PROMPT } }
+    case "asr":
+      return { description: "2 s of sound", order: { model: model.id, file: SOUND } }
   }
   const { description, messages } = textOrders[model.modality === "vlm" ? "vlm" : "chat"]
   return { description, order: { model: model.id, messages, max_tokens: 16 } }
@@ -185,6 +204,13 @@ const walker = (demo: Demo) => {
     return { hold: "-", charge: yield* chargeOf(model, null), state: "succeeded" }
   })
 
+  const spoken = Effect.fnUntraced(function* (model: Model, order: object) {
+    const url = `${demo.url}/v1/audio/speech`
+    const { status, text } = yield* fetchText(url, demo.key, order)
+    if (status !== 200) return yield* unusable(status, text)
+    return { hold: "-", charge: yield* chargeOf(model, null), state: "succeeded" }
+  })
+
   const run = (model: Model, order: object) => {
     switch (model.modality) {
       case "video":
@@ -193,6 +219,12 @@ const walker = (demo: Demo) => {
         return atOnce(model, Images, "/v1/images/generations", order)
       case "embedding":
         return atOnce(model, Vectors, "/v1/embeddings", order)
+      case "rerank":
+        return atOnce(model, Ranking, "/v1/rerank", order)
+      case "asr":
+        return atOnce(model, Transcript, "/v1/audio/transcriptions", order)
+      case "tts":
+        return spoken(model, order)
       default:
         return atOnce(model, Chat, "/v1/chat/completions", order)
     }
@@ -220,7 +252,7 @@ const walker = (demo: Demo) => {
   })
 
   const listModels = Effect.map(ask(Models, "/v1/models"), ({ data }) =>
-    data.filter(({ modality }) => modalities.has(modality))
+    data.filter(({ status }) => status === "open")
   )
 
   return { listModels, walk }

@@ -153,7 +153,7 @@ export const plain: AnswerPlan = {
   header: "none"
 }
 
-export type Kind = "image" | "video" | "chat" | "embedding" | "rerank" | "speech" | "transcription"
+type Kind = "image" | "video" | "chat" | "embedding" | "rerank" | "speech" | "transcription"
 
 export interface Plan {
   /** A model of the protocol catalog, `talk` or `vector`. */

@@ -47,7 +47,7 @@ const RerankFields = Schema.Struct({
   }),
   metadata: MetadataField
 })
-export const rerankFields = gatewayFieldsOf(Object.keys(RerankFields.fields), ["user"])
+const rerankFields = gatewayFieldsOf(Object.keys(RerankFields.fields), ["user"])
 
 /** The body of `POST /v1/rerank`. Fields that are not listed belong to the vendor. */
 export const RerankBody = Schema.StructWithRest(RerankFields, anyFields).check(

@@ -70,7 +70,7 @@ const SpeechFields = Schema.Struct({
   }),
   metadata: MetadataField
 })
-export const speechFields = gatewayFieldsOf(Object.keys(SpeechFields.fields), ["user"])
+const speechFields = gatewayFieldsOf(Object.keys(SpeechFields.fields), ["user"])
 
 /** The body of `POST /v1/audio/speech`. Fields that are not listed belong to the vendor. */
 export const SpeechBody = Schema.StructWithRest(SpeechFields, anyFields).check(

@@ -42,7 +42,7 @@ const TOKENS_PER_SECOND = 20
 const MILLIS = 1000
 
 /** The length of the sound in milliseconds: so much for each character, at the ordered speed. */
-export const speechMillis = ({ input, speed = 1 }: Speech): number =>
+const speechMillis = ({ input, speed = 1 }: Speech): number =>
   Math.ceil(([...input].length * MILLIS_PER_CHARACTER) / speed)
 
 export const speechTokens = (speech: Speech): number =>
