@@ -275,7 +275,7 @@ export const layerOrders = Layer.effect(
         ? runStreamed(textStream(caller, body), key)
         : runToEnd(workOrder(caller, chatRequest(body)), key)
 
-    /** Reads and measures the sound before the hold; its memory is free when the order has ended. */
+    /** Runs an order whose sound is read and measured before the hold. */
     const runTranscription = (
       caller: Caller,
       body: TranscriptionBody,

@@ -22,6 +22,7 @@ import type {
   TranscriptionBody,
   TranscriptionLength
 } from "../domain/transcription/TranscriptionRequest.ts"
+import { lengthsOf } from "../domain/transcription/transcriptionEstimate.ts"
 import type { VideoBody } from "../domain/video/VideoBody.ts"
 import { failAsOverloaded } from "../runtime/databaseErrors.ts"
 import { type Caller, lacksScope, type Scope } from "../services/Access.ts"
@@ -196,7 +197,7 @@ export const layerQuotes = Layer.effect(
       transcriptionOf: (caller, { seconds, ...body }) =>
         quoteWithMoney(
           caller,
-          resolve.work(caller, transcriptionWork(body, Math.ceil(seconds * MILLIS)))
+          resolve.work(caller, transcriptionWork(body, lengthsOf(Math.ceil(seconds * MILLIS))))
         )
     })
   })

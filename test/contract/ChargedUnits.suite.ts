@@ -18,6 +18,7 @@ import {
   quoteText,
   type TokenCounts
 } from "../../src/domain/text/TextQuote.ts"
+import { lengthsOf } from "../../src/domain/transcription/transcriptionEstimate.ts"
 import { chargeVideo, type VideoUsage } from "../../src/domain/video/VideoCharge.ts"
 import { quoteByTable, quoteVideo } from "../../src/domain/video/VideoQuote.ts"
 import type { VideoSku } from "../../src/domain/video/VideoSku.ts"
@@ -283,7 +284,12 @@ const quoteOf = (prices: Prices, ordered: Ordered): Quote | null => {
     case "audio_seconds":
     case "searches": {
       const { characters, milliseconds, documents, expected } = ordered
-      const quoted = quoteWork(prices, { ...expected, characters, milliseconds, documents })
+      const quoted = quoteWork(prices, {
+        ...expected,
+        characters,
+        documents,
+        sound: lengthsOf(milliseconds)
+      })
       return quoted === null ? null : Result.getOrNull(quoted)
     }
     case "second_video":

@@ -8,6 +8,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect, Redacted, Schema } from "effect"
 import { layerPostgres } from "../../src/postgres/client/databaseClient.ts"
 import { layerEmbedded } from "../../src/postgres/embedded/EmbeddedPostgres.ts"
+import { makeSound } from "../../src/simulator/media/sound.ts"
 import { layerSimulator, Simulator } from "../../src/simulator/Simulator.ts"
 import { brokenVendor, type ReceivedRequest, type Reply } from "../support/brokenVendor.ts"
 import { makeCollector } from "../support/collector.ts"
@@ -22,6 +23,7 @@ import { bodyAs } from "../support/gateway.ts"
 import { type CallOptions, call } from "../support/http.ts"
 import { startable, startProcess } from "../support/processes.ts"
 import { protocolCatalog, ways } from "../support/protocolCatalog.ts"
+import { speechCatalog } from "../support/speechCatalog.ts"
 import { textCatalog } from "../support/textCatalog.ts"
 
 const entry = startable(fileURLToPath(new URL("../support/loudProcess.ts", import.meta.url)))
@@ -33,6 +35,8 @@ const appId = "canary-app-id-3hWm6Bc1"
 const prompt = 'canary prompt: zebras "crossing" at dusk, jT4nQ9'
 const written = "canary completion: otters asleep by the weir, qV7zL2"
 const picture = Buffer.from("canary-picture-".repeat(30)).toString("base64")
+/** A sound whose samples are the picture, so that both are found by one mark. */
+const sound = `data:audio/wav;base64,${Buffer.from(makeSound("wav", 100)).fill("canary-picture-", 48).toString("base64")}`
 const signature = "canarySignatureOfMedia7fGy2Xe5"
 const resultSignature = "canarySignatureOfResult1kRb8Nu4"
 const linkToken = "canaryTokenOfLink6mYt3Dp8"
@@ -198,7 +202,14 @@ const texts = [
       ]
     }
   ],
-  ["embeddings", { model: "vector-1", input: [prompt] }]
+  ["embeddings", { model: "vector-1", input: [prompt] }],
+  [
+    "rerank",
+    { model: "rank-tokens", query: prompt, documents: [prompt, { text: prompt }], user: prompt }
+  ],
+  ["audio/speech", { model: "voice-1", input: prompt, instructions: prompt }],
+  ["audio/speech", { model: "voice-1", input: prompt, stream_format: "sse" }],
+  ["audio/transcriptions", { model: "listen-tokens", prompt, file: sound }]
 ] as const
 
 const telemetryTo = (url: string | undefined): Record<string, string> =>
@@ -213,10 +224,14 @@ const telemetryTo = (url: string | undefined): Record<string, string> =>
 /** Every model of the table and those of the texts, with the keys that must not be kept anywhere. */
 const catalogAt = (simulatorUrl: string, baseUrl: string | null) => {
   const media = protocolCatalog(simulatorUrl, channelKey)
-  const { channels, models, mounts } = textCatalog()(simulatorUrl)
+  const textual = textCatalog()(simulatorUrl)
+  const spoken = speechCatalog(simulatorUrl)
+  const channels = [...textual.channels, ...spoken.channels]
+  const models = [...textual.models, ...spoken.models.filter(({ id }) => id !== "talk-1")]
+  const mounts = [...textual.mounts, ...spoken.mounts]
   const textModels = new Set(texts.map(([, { model }]): string => model))
   const textChannels = channels
-    .filter(({ id }) => id === "ch-t")
+    .filter(({ id }) => id === "ch-t" || id === "ch-o" || id === "ch-j")
     .map((one) => ({ ...one, api_key: channelKey }))
   return {
     channels: [...media.channels, ...textChannels].map((channel) => ({

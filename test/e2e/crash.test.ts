@@ -43,6 +43,7 @@ const layerSurvivor = Layer.effect(
 
 const talk = { model: "talk-1", messages: [{ role: "user", content: "a lighthouse" }] }
 const stream = { ...talk, stream: true }
+const voice = { model: "voice-1", input: "a lighthouse" }
 const film = { model: "film-1", prompt: "a lighthouse" }
 const paint = { model: "paint-1", prompt: "a lighthouse" }
 const paintStream = { ...paint, stream: true, partial_images: 1 }
@@ -55,7 +56,8 @@ const paths = {
   videos: "videos/generations",
   images: "images/generations",
   later: "images/generations",
-  texts: "chat/completions"
+  texts: "chat/completions",
+  speech: "audio/speech"
 } as const
 
 /**
@@ -98,17 +100,29 @@ const places: ReadonlyArray<
   ["text.held", "texts", talk, 0, "100", "given up"],
   ["text.made", "texts", stream, 1, "100", "given up"],
   ["text.finished", "texts", talk, 1, "99.999804", "gone"],
-  ["text.finished", "texts", stream, 1, "99.999804", "gone"]
+  ["text.finished", "texts", stream, 1, "99.999804", "gone"],
+  ["text.held", "speech", voice, 0, "100", "given up"],
+  ["text.made", "speech", voice, 1, "100", "given up"],
+  ["text.finished", "speech", voice, 1, "99.9988", "gone"]
 ]
 
 const catalogFor = (simulatorUrl: string) => {
   const catalog = textCatalog()(simulatorUrl)
   const second = { priority: 1, upstream_model: "vendor-second" }
+  const prices = { kind: "characters", per_million_characters: "100" } as const
   const mounts = [
+    { model: "voice-1", channel: "ch-t" },
     { model: "film-down", channel: "ch-a", ...second },
     { model: "paint-down", channel: "ch-i", ...second }
   ]
-  return { ...catalog, mounts: [...catalog.mounts, ...mounts] }
+  return {
+    ...catalog,
+    models: [
+      ...catalog.models,
+      { id: "voice-1", modality: "tts" as const, protocol: "openai", prices }
+    ],
+    mounts: [...catalog.mounts, ...mounts]
+  }
 }
 
 /**

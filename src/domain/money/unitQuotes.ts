@@ -37,6 +37,8 @@ const AudioQuote = Schema.Struct({
   kind: Schema.Literal("audio_seconds"),
   ...unitFields,
   milliseconds: Schema.Int,
+  /** The longest length that a vendor can report and is believed. */
+  mostMilliseconds: Schema.Int,
   stepSeconds: Schema.Int,
   minimumSeconds: Schema.Int
 })
@@ -104,13 +106,23 @@ export const audioRounding = ({
 export const documentsPerSearchOf = ({ documents_per_search }: SearchPrices): number =>
   documents_per_search ?? USUAL_DOCUMENTS_PER_SEARCH
 
-export const quoteAudio = (prices: AudioSecondPrices, milliseconds: number): UnitQuote => {
+/** The length of a sound in milliseconds: as measured, and the longest that it can have. */
+export interface SoundLengths {
+  readonly milliseconds: number
+  readonly mostMilliseconds: number
+}
+
+export const quoteAudio = (
+  prices: AudioSecondPrices,
+  { milliseconds, mostMilliseconds }: SoundLengths
+): UnitQuote => {
   const rounding = audioRounding(prices)
   const seconds = secondsBilled(milliseconds, rounding)
   return {
     kind: "audio_seconds",
     ...pricedUnits(seconds, prices.per_second),
     milliseconds,
+    mostMilliseconds,
     ...rounding
   }
 }

@@ -22,6 +22,7 @@ import {
   quoteAudio,
   quoteCharacters,
   quoteSearches,
+  type SoundLengths,
   secondsBilled,
   type UnitQuote
 } from "./unitQuotes.ts"
@@ -40,7 +41,7 @@ export interface ExpectedWork extends ExpectedTokens {
   /** The characters of a text that is spoken. */
   readonly characters?: CharacterCounts
   /** The length of a sound that is transcribed. */
-  readonly milliseconds?: number
+  readonly sound?: SoundLengths
   /** The documents of a reranking. */
   readonly documents?: number
 }
@@ -60,7 +61,7 @@ const speechPrices = ({
 /** The quote of an order by a price table; null where the table prices other units. */
 export const quoteWork = (
   prices: Prices,
-  { characters, milliseconds, documents, ...tokens }: ExpectedWork
+  { characters, sound, documents, ...tokens }: ExpectedWork
 ): Result.Result<WorkQuote, BillingUnavailable> | null => {
   if (prices.kind === "tokens") {
     return quoteText(characters === undefined ? prices : speechPrices(prices), tokens)
@@ -68,8 +69,8 @@ export const quoteWork = (
   if (prices.kind === "characters" && characters !== undefined) {
     return Result.succeed(quoteCharacters(prices, characters))
   }
-  if (prices.kind === "audio_seconds" && milliseconds !== undefined) {
-    return Result.succeed(quoteAudio(prices, milliseconds))
+  if (prices.kind === "audio_seconds" && sound !== undefined) {
+    return Result.succeed(quoteAudio(prices, sound))
   }
   return prices.kind === "searches" && documents !== undefined
     ? Result.succeed(quoteSearches(prices, documents))
@@ -113,13 +114,11 @@ const chargeUnits = (
   implausible
 })
 
-/** The share by which a vendor's length of a sound may be above the measured one. */
-const LENGTH_TOLERANCE = 0.02
 const MILLIS = 1000
 
 /**
- * The charge of a sound: by the length that the vendor reports, which cannot be longer than the
- * measured one, or by the measured length.
+ * The charge of a sound: by the length that the vendor reports, up to the longest that the sound can
+ * have, or by the measured length.
  */
 const chargeAudio = (
   quote: Extract<UnitQuote, { readonly kind: "audio_seconds" }>,
@@ -127,7 +126,7 @@ const chargeAudio = (
 ): WorkCharge => {
   if (seconds === undefined) return chargeUnits(quote, "second", quote.units, "formula")
   const billed = secondsBilled(seconds * MILLIS, quote)
-  const longest = secondsBilled(quote.milliseconds * (1 + LENGTH_TOLERANCE), quote)
+  const longest = secondsBilled(quote.mostMilliseconds, quote)
   const reported = { input: 0n, output: BigInt(Math.ceil(seconds)) }
   if (billed > longest) return chargeUnits(quote, "second", longest, "largest_plausible", reported)
   return chargeUnits(quote, "second", billed, "upstream_usage")

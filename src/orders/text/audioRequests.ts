@@ -5,6 +5,7 @@ import { limitsOf } from "../../domain/catalog/ModelLimits.ts"
 import { InvalidRequest, Overloaded } from "../../domain/Errors.ts"
 import { filesIn, isFileId } from "../../domain/mediaUrls.ts"
 import { metadataOf } from "../../domain/money/metadata.ts"
+import type { SoundLengths } from "../../domain/money/unitQuotes.ts"
 import {
   EVENT_STREAM,
   type SpeechBody,
@@ -12,7 +13,10 @@ import {
 } from "../../domain/speech/SpeechRequest.ts"
 import { estimateSpeech } from "../../domain/speech/speechEstimate.ts"
 import { soundOf, type TranscriptionBody } from "../../domain/transcription/TranscriptionRequest.ts"
-import { estimateTranscription } from "../../domain/transcription/transcriptionEstimate.ts"
+import {
+  estimateTranscription,
+  soundLengths
+} from "../../domain/transcription/transcriptionEstimate.ts"
 import type { Caller } from "../../services/Access.ts"
 import { makeFileBytes } from "../../services/files/fileBytes.ts"
 import type {
@@ -69,7 +73,7 @@ const base64Of = (dataUrl: string): string => dataUrl.slice(dataUrl.indexOf(",")
 interface MeasuredSound {
   /** A data URL in base64. */
   readonly sound: string
-  readonly milliseconds: number
+  readonly lengths: SoundLengths
 }
 
 /**
@@ -103,16 +107,18 @@ const makeReadSound = Effect.gen(function* () {
     const bytes = stored ?? Buffer.from(base64Of(sound), "base64")
     const length = soundLength(bytes)
     if (length === null) return yield* unreadableSound
-    const { format, milliseconds } = length
     const base64 = stored === null ? base64Of(sound) : bytes.toString("base64")
-    return { sound: `data:${typesOfSounds[format]};base64,${base64}`, milliseconds }
+    return {
+      sound: `data:${typesOfSounds[length.format]};base64,${base64}`,
+      lengths: soundLengths(length, bytes.byteLength)
+    }
   })
 })
 
 /** What a transcription of a sound of this length is held for. */
 export const transcriptionWork = (
   { metadata = null, ...body }: Pick<TranscriptionBody, "model" | "prompt" | "metadata">,
-  milliseconds: number
+  lengths: SoundLengths
 ): WorkRequest<TranscriptionAdapter> => ({
   body,
   metadata: metadataOf({ metadata }),
@@ -121,7 +127,7 @@ export const transcriptionWork = (
   expectedBy: (model) =>
     estimateTranscription(
       body,
-      milliseconds,
+      lengths,
       limitsOf(model),
       model.limits?.output_tokens !== undefined
     ),
@@ -144,9 +150,9 @@ export const makeTranscriptionRequests = Effect.gen(function* () {
   > {
     // No sound is read for a model that takes none.
     yield* checkModel(caller, ordered.model, ["asr"])
-    const { sound, milliseconds } = yield* readSound(caller, ordered)
+    const { sound, lengths } = yield* readSound(caller, ordered)
     const { metadata: _, ...body } = ordered
-    const work = transcriptionWork(ordered, milliseconds)
+    const work = transcriptionWork(ordered, lengths)
     const orderOf = (upstreamModel: string): TranscriptionOrder => ({
       upstreamModel,
       body,
