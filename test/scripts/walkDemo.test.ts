@@ -52,6 +52,9 @@ it.live(
           ["talk-1", "-", "0.000144", "succeeded"],
           ["look-1", "-", "0.000423", "succeeded"],
           ["vector-1", "-", "0.0000025", "succeeded"],
+          ["rank-1", "-", "0.0000096", "succeeded"],
+          ["voice-1", "-", "0.002", "succeeded"],
+          ["listen-1", "-", "0.0002", "succeeded"],
           ...["film-1.0", "film-1.5"].map((id) => [id, "4.968", "4.775628", "succeeded"]),
           ...["film-2.0-fast", "film-2.0-mini", "film-2.5"].map((id) => [
             id,
