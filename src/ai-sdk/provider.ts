@@ -14,6 +14,7 @@ import type {
   ProviderV4,
   RerankingModelV4,
   SpeechModelV4,
+  TranscriptionModelV4,
   Experimental_VideoModelV4 as VideoModelV4
 } from "@ai-sdk/provider"
 import { type MediaGatewaySettings, makeConnection, PROVIDER } from "./connection.ts"
@@ -22,6 +23,7 @@ import { makeImageModel } from "./imageModel.ts"
 import { type ListModelsOptions, type MediaGatewayModel, makeListModels } from "./models.ts"
 import { makeRerankingModel } from "./rerankingModel.ts"
 import { makeSpeechModel } from "./speechModel.ts"
+import { makeTranscriptionModel } from "./transcriptionModel.ts"
 import { makeVideoModel } from "./videoModel.ts"
 
 export type { MediaGatewaySettings } from "./connection.ts"
@@ -56,6 +58,10 @@ export interface MediaGatewayProvider extends ProviderV4 {
   rerankingModel(modelId: string): RerankingModelV4
   /** The same as `rerankingModel`. */
   reranking(modelId: string): RerankingModelV4
+  /** A model of modality `asr`. */
+  transcriptionModel(modelId: string): TranscriptionModelV4
+  /** The same as `transcriptionModel`. */
+  transcription(modelId: string): TranscriptionModelV4
   /** The models that the key may order, with their limits and prices. */
   models(options?: ListModelsOptions): Promise<ReadonlyArray<MediaGatewayModel>>
 }
@@ -91,6 +97,7 @@ export const createMediaGateway = (settings: MediaGatewaySettings = {}): MediaGa
   const videoModel = (modelId: string) => makeVideoModel(connection, modelId)
   const speechModel = (modelId: string) => makeSpeechModel(connection, modelId)
   const rerankingModel = (modelId: string) => makeRerankingModel(connection, modelId)
+  const transcriptionModel = (modelId: string) => makeTranscriptionModel(connection, modelId)
   return Object.assign((modelId: string) => languageModel(modelId), {
     specificationVersion: "v4" as const,
     languageModel,
@@ -104,6 +111,8 @@ export const createMediaGateway = (settings: MediaGatewaySettings = {}): MediaGa
     speech: speechModel,
     rerankingModel,
     reranking: rerankingModel,
+    transcriptionModel,
+    transcription: transcriptionModel,
     models: makeListModels(connection)
   })
 }

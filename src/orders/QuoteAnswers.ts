@@ -4,6 +4,7 @@
  */
 import { Context, Effect, Layer, Struct } from "effect"
 import type { Model } from "../domain/catalog/CatalogDocument.ts"
+import { modalities } from "../domain/catalog/Modality.ts"
 import {
   type BudgetExceeded,
   type ImageUnsupportedProtocol,
@@ -142,6 +143,10 @@ export const layerQuotes = Layer.effect(
             message: `Models of modality ${model.modality} have no quotes`,
             param: "model"
           })
+        }
+        // A model that is not open is refused before its body is decoded, as on its route.
+        if (modalities[modality].status === "by_mount") {
+          yield* checkModel(caller, modelName, [modality])
         }
         const scope = scopes[modality]
         return caller.scopes.has(scope) ? modality : yield* lacksScope(caller, [scope])
