@@ -11,7 +11,7 @@ const LONGEST_WAIT_SECONDS = 60
 const FIRST_PAUSE = Duration.millis(250)
 
 const orderPath =
-  /\/v1\/(?:(?:videos|images)\/generations|chat\/completions|embeddings|rerank|audio\/speech)$/
+  /\/v1\/(?:(?:videos|images)\/generations|chat\/completions|embeddings|rerank|audio\/(?:speech|transcriptions|translations))$/
 
 /** Adds an idempotency key to every order that has none. */
 export const withIdempotencyKeys = <E, R>(client: HttpClient.HttpClient.With<E, R>) =>

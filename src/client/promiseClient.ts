@@ -6,6 +6,7 @@ import { Effect, Layer, ManagedRuntime, Stream } from "effect"
 import { FetchHttpClient } from "effect/http"
 import type { HttpApiClient } from "effect/http-api"
 import type { GatewayApi } from "../contract/GatewayApi.ts"
+import type { TranscriptionBody } from "../domain/transcription/TranscriptionRequest.ts"
 import {
   type ClientOptions,
   layer,
@@ -25,6 +26,10 @@ type ChatOrder = RequestOf<Gateway["texts"]["chat"]>["payload"]
 type EmbeddingOrder = RequestOf<Gateway["texts"]["embed"]>["payload"]
 type RerankOrder = RequestOf<Gateway["texts"]["rerank"]>["payload"]
 type SpeechOrder = RequestOf<Gateway["audio"]["speech"]>["payload"]
+/** An order whose answer is JSON. */
+type TranscriptionOrder = NotStreamed<TranscriptionBody> & {
+  readonly response_format?: "json" | "verbose_json"
+}
 type QuotedOrder = RequestOf<Gateway["quotes"]["quote"]>["payload"]
 type ModelsQuery = RequestOf<Gateway["models"]["list"]>["query"]
 type VideosQuery = RequestOf<Gateway["videos"]["list"]>["query"]
@@ -213,6 +218,14 @@ export const makeClient = ({ fetch = globalThis.fetch, ...options }: PromiseClie
                   headers: { "content-type": headers["content-type"] ?? "" }
                 })
             ),
+          options
+        )
+    },
+    transcriptions: {
+      /** The text of a sound: an uploaded file, or a data URL in base64. */
+      create: (order: TranscriptionOrder, options: OrderOptions = {}) =>
+        call(
+          (gateway) => gateway.audio.transcribe({ payload: order, headers: headersOf(options) }),
           options
         )
     },

@@ -4,6 +4,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Fiber, Layer, Stream } from "effect"
 import { Errors, layer as layerClient, MediaGateway } from "media-gateway/client"
 import { makeClient } from "media-gateway/client/promise"
+import { makeSound } from "../../src/simulator/media/sound.ts"
 import { toDecimal } from "../support/amounts.ts"
 import { type Customer, Gateway, layerTestGateway, quickSettings } from "../support/gateway.ts"
 import { speechCatalog } from "../support/speechCatalog.ts"
@@ -115,6 +116,24 @@ layer(layerTestGateway("embedded", quickSettings, { catalogFor: speechCatalog })
         assert.strictEqual((await client.account.balance()).available, "0.996")
       })
       yield* gateway.verify
+    })
+  )
+
+  it.effect("the client on promises transcribes a sound", () =>
+    Effect.gen(function* () {
+      const gateway = yield* Gateway
+      const customer = yield* gateway.customer("1")
+      const client = makeClient({ baseUrl: gateway.url, apiKey: customer.key })
+      const file = `data:audio/wav;base64,${Buffer.from(makeSound("wav", 3000)).toString("base64")}`
+      yield* Effect.promise(async () => {
+        const { text } = await client.transcriptions.create({ model: "listen-1", file })
+        assert.strictEqual(text, "The harbour is calm at dawn.")
+        assert.strictEqual((await client.account.balance()).available, "0.9997")
+      })
+      const refused = yield* rejectionOf(
+        client.transcriptions.create({ model: "listen-closed", file })
+      )
+      assert.instanceOf(refused, Errors.ModalityNotReady)
     })
   )
 
