@@ -69,9 +69,16 @@ if (firstWrite === undefined || firstOrder === undefined || firstRead === undefi
   throw new Error("there are no routes")
 }
 
-/** Random texts are hardly ever the address of a vendor, so its bodies are changed examples alone. */
-const hasRareBodies = ({ method, path }: DeclaredRoute) =>
-  `${method} ${path}` === "POST /admin/v1/channels/test"
+/**
+ * Random texts are hardly ever the address of a vendor or a file in base64, so the bodies of these
+ * routes are changed examples alone.
+ */
+const rareBodies: ReadonlySet<string> = new Set([
+  "POST /admin/v1/channels/test",
+  "POST /v1/audio/transcriptions",
+  "POST /v1/audio/translations"
+])
+const hasRareBodies = ({ method, path }: DeclaredRoute) => rareBodies.has(`${method} ${path}`)
 
 const derivedBodies = (route: DeclaredRoute) =>
   Effect.forEach(hasRareBodies(route) ? [] : route.bodies, (schema) =>
