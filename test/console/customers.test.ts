@@ -82,7 +82,16 @@ inBrowser("customers in the console", layerTestGateway("embedded"), (it) => {
       const [made] = (yield* bodyAs(list(KeyView), keys)).data
       assert.deepInclude(made, {
         name: "painting",
-        scopes: ["models", "videos", "images", "embeddings", "usage", "webhooks"],
+        scopes: [
+          "models",
+          "videos",
+          "images",
+          "embeddings",
+          "rerank",
+          "audio",
+          "usage",
+          "webhooks"
+        ],
         models: null,
         expires_at: null
       })
