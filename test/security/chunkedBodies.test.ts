@@ -115,7 +115,7 @@ layer(layerTestGateway("postgres", settings), { excludeTestServices: true, timeo
             Effect.repeat({
               until: ({ text }) => Number(/in_flight (\d+)/.exec(text)?.[1]) >= 7
             }),
-            Effect.timeout("10 seconds")
+            Effect.timeout("30 seconds")
           )
           for (const customer of [other, ...slow]) {
             const answer = yield* gateway.call("/v1/images/generations", {
