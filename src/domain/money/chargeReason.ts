@@ -162,7 +162,7 @@ const imageTokenReason = (charge: SettledCharge & { quote: ImageTokenQuote }): s
 const soundSources: Readonly<Partial<Record<ChargeBasis, string>>> = {
   upstream_usage: "The vendor reported the length of the sound:",
   largest_plausible:
-    "The vendor reported a longer sound than the one that was sent, so its measured length counts:",
+    "The vendor reported a longer sound than the one that was sent can be, so the longest that it can be counts:",
   formula: "The vendor reported no length, so the measured length of the sound counts:",
   [UNREADABLE_BASIS]: `${unreadableAnswer} the measured length of the sound counts:`
 }
