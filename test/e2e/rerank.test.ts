@@ -2,7 +2,6 @@
 import { assert, layer } from "@effect/vitest"
 import { DateTime, Effect } from "effect"
 import { ReceiptView } from "../../src/http/api/receipts.ts"
-import { list, UsageEntry } from "../../src/http/api/shared.ts"
 import { toDecimal, toNano } from "../support/amounts.ts"
 import { csvRows } from "../support/csvRows.ts"
 import { databasesInTurn } from "../support/databases.ts"
@@ -14,6 +13,7 @@ import {
   quickSettings
 } from "../support/gateway.ts"
 import { speechCatalog } from "../support/speechCatalog.ts"
+import { latestUsage, usageOf } from "../support/usage.ts"
 
 const documents = [
   "Trains leave the station every hour.",
@@ -26,16 +26,6 @@ const rank = (who: Customer, json: object, headers: Record<string, string> = {})
   Effect.flatMap(Gateway, (gateway) =>
     gateway.call("/v1/rerank", { key: who.key, json: { query, documents, ...json }, headers })
   )
-
-const usageOf = (who: Customer) =>
-  Effect.gen(function* () {
-    const gateway = yield* Gateway
-    const usage = yield* gateway.call("/v1/usage", { key: who.key })
-    return (yield* bodyAs(list(UsageEntry), usage)).data
-  })
-
-const latest = (who: Customer) =>
-  Effect.map(usageOf(who), ([first]) => first ?? assert.fail("no usage"))
 
 interface Ranked {
   readonly model: string
@@ -77,7 +67,7 @@ for (const kind of databasesInTurn(import.meta.filename)) {
           [1, 2]
         )
         assert.isTrue(results.every(({ document }) => document?.text.includes("harbour")))
-        const used = yield* latest(who)
+        const used = yield* latestUsage(who)
         assert.deepInclude(used, {
           unit: "token",
           basis: "upstream_usage",
@@ -105,7 +95,7 @@ for (const kind of databasesInTurn(import.meta.filename)) {
         const who = yield* gateway.customer("20")
         const long = `${words} ${"The harbour is calm. ".repeat(20)}`
         yield* rank(who, { model: "rank-tokens", query: long })
-        const used = yield* latest(who)
+        const used = yield* latestUsage(who)
         assert.deepInclude(used, { basis })
         assert.isAbove(used.input, 100)
         assert.isBelow(used.input, 10_000)
@@ -137,7 +127,7 @@ for (const kind of databasesInTurn(import.meta.filename)) {
           "inputs.documents": count
         })
         yield* rank(who, json)
-        const used = yield* latest(who)
+        const used = yield* latestUsage(who)
         assert.deepInclude(used, {
           unit: "search",
           output: searches,

@@ -2,7 +2,6 @@
 import { assert, layer } from "@effect/vitest"
 import { DateTime, Effect } from "effect"
 import { ReceiptView } from "../../src/http/api/receipts.ts"
-import { list, UsageEntry } from "../../src/http/api/shared.ts"
 import { toDecimal, toNano } from "../support/amounts.ts"
 import { csvRows } from "../support/csvRows.ts"
 import { databasesInTurn } from "../support/databases.ts"
@@ -14,6 +13,7 @@ import {
   quickSettings
 } from "../support/gateway.ts"
 import { speechCatalog } from "../support/speechCatalog.ts"
+import { latestUsage, usageOf } from "../support/usage.ts"
 
 const PER_CHARACTER = 100_000n
 
@@ -45,16 +45,6 @@ const speak = (who: Customer, json: object, headers: Record<string, string> = {}
       return { status: answer.status, type, headers: answer.headers, bytes }
     })
   )
-
-const usageOf = (who: Customer) =>
-  Effect.gen(function* () {
-    const gateway = yield* Gateway
-    const usage = yield* gateway.call("/v1/usage", { key: who.key })
-    return (yield* bodyAs(list(UsageEntry), usage)).data
-  })
-
-const latest = (who: Customer) =>
-  Effect.map(usageOf(who), ([first]) => first ?? assert.fail("no usage"))
 
 const spoken = (model: string) =>
   Effect.map(
@@ -91,7 +81,7 @@ for (const kind of databasesInTurn(import.meta.filename)) {
           const heard = yield* speak(who, { input })
           assert.deepInclude(heard, { status: 200, type: "audio/mpeg" })
           assert.isAbove(heard.bytes?.byteLength ?? 0, 1000)
-          assert.deepInclude(yield* latest(who), {
+          assert.deepInclude(yield* latestUsage(who), {
             charge: "0.4",
             unit: "character",
             output: 4000,
@@ -117,7 +107,7 @@ for (const kind of databasesInTurn(import.meta.filename)) {
         const heard = yield* speak(who, { input: "The harbour is calm.", response_format })
         assert.deepInclude(heard, { status: 200, type })
         assert.isAbove(heard.bytes?.byteLength ?? 0, 100)
-        assert.deepInclude(yield* latest(who), { output: 20 })
+        assert.deepInclude(yield* latestUsage(who), { output: 20 })
       })
     )
 
@@ -132,7 +122,7 @@ for (const kind of databasesInTurn(import.meta.filename)) {
         const gateway = yield* Gateway
         const who = yield* gateway.customer("20")
         yield* speak(who, { model, input })
-        const used = yield* latest(who)
+        const used = yield* latestUsage(who)
         assert.deepInclude(used, {
           output: characters,
           charge: toDecimal(BigInt(characters) * PER_CHARACTER)
@@ -176,7 +166,7 @@ for (const kind of databasesInTurn(import.meta.filename)) {
         const events = eventsIn(heard.bytes).map((data) => JSON.parse(data))
         assert.deepInclude(events.at(0), { type: "speech.audio.delta" })
         assert.deepInclude(events.at(-1), { type: "speech.audio.done" })
-        assert.deepInclude(yield* latest(who), { charge: "0.002", unit: "character" })
+        assert.deepInclude(yield* latestUsage(who), { charge: "0.002", unit: "character" })
         yield* gateway.verify
       })
     )
@@ -190,14 +180,14 @@ for (const kind of databasesInTurn(import.meta.filename)) {
         const { hold } = quote.body as { readonly hold: string }
         yield* speak(who, { ...json, stream_format: "sse" })
         // 5 tokens of text, and 26 of 1.3 seconds of sound.
-        assert.deepInclude(yield* latest(who), {
+        assert.deepInclude(yield* latestUsage(who), {
           basis: "upstream_usage",
           input: 5,
           output: 26,
           charge: toDecimal(5n * 4000n + 26n * 80_000n)
         })
         yield* speak(who, json)
-        assert.deepInclude(yield* latest(who), { basis: "formula", charge: hold })
+        assert.deepInclude(yield* latestUsage(who), { basis: "formula", charge: hold })
         assert.isTrue(toNano(hold) > 5n * 4000n + 26n * 80_000n)
         yield* gateway.verify
       })
@@ -215,7 +205,7 @@ for (const kind of databasesInTurn(import.meta.filename)) {
         assert.strictEqual(heard.status, 200)
         if (end === null) assert.isNull(heard.bytes)
         else assert.include(eventsIn(heard.bytes).at(-1), '"upstream_error"')
-        assert.deepInclude(yield* latest(who), { output: json.input.length })
+        assert.deepInclude(yield* latestUsage(who), { output: json.input.length })
         assert.deepInclude(yield* gateway.balance(who), { held: "0" })
         yield* gateway.verify
       })
@@ -246,7 +236,7 @@ for (const kind of databasesInTurn(import.meta.filename)) {
         const heard = yield* speak(who, { input: "sim:html" })
         assert.strictEqual(heard.status, 502)
         assert.notInclude(heard.bytes?.toString(), "Back soon")
-        assert.deepInclude(yield* latest(who), { basis: "unread_answer", output: 8 })
+        assert.deepInclude(yield* latestUsage(who), { basis: "unread_answer", output: 8 })
         yield* gateway.verify
       })
     )

@@ -1,18 +1,12 @@
 /** Sounds that are transcribed: lengths before the hold, prices, formats, streams and refusals. */
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { list, UsageEntry } from "../../src/http/api/shared.ts"
 import { makeSound } from "../../src/simulator/media/sound.ts"
 import { toDecimal } from "../support/amounts.ts"
 import { databasesInTurn } from "../support/databases.ts"
-import {
-  bodyAs,
-  type Customer,
-  Gateway,
-  layerTestGateway,
-  quickSettings
-} from "../support/gateway.ts"
+import { type Customer, Gateway, layerTestGateway, quickSettings } from "../support/gateway.ts"
 import { speechCatalog } from "../support/speechCatalog.ts"
+import { latestUsage, usageOf } from "../support/usage.ts"
 
 const SPOKEN = "The harbour is calm at dawn."
 const PER_SECOND = 100_000n
@@ -59,16 +53,6 @@ const transcribe = (
     })
   )
 
-const usageOf = (who: Customer) =>
-  Effect.gen(function* () {
-    const gateway = yield* Gateway
-    const usage = yield* gateway.call("/v1/usage", { key: who.key })
-    return (yield* bodyAs(list(UsageEntry), usage)).data
-  })
-
-const latest = (who: Customer) =>
-  Effect.map(usageOf(who), ([first]) => first ?? assert.fail("no usage"))
-
 const quoteOf = (who: Customer, json: object) =>
   Effect.flatMap(Gateway, (gateway) => gateway.call("/v1/quotes", { key: who.key, json }))
 
@@ -105,7 +89,7 @@ for (const kind of databasesInTurn(import.meta.filename)) {
           const answer = yield* transcribe(who, wav(milliseconds), { model })
           assert.strictEqual(answer.status, 200, answer.text)
           assert.include(answer.text, SPOKEN)
-          const used = yield* latest(who)
+          const used = yield* latestUsage(who)
           assert.deepInclude(used, {
             basis: "upstream_usage",
             unit: "second",
@@ -127,7 +111,7 @@ for (const kind of databasesInTurn(import.meta.filename)) {
         const gateway = yield* Gateway
         const who = yield* gateway.customer("20")
         yield* transcribe(who, wav(12_000), { prompt })
-        assert.deepInclude(yield* latest(who), { basis, output: seconds })
+        assert.deepInclude(yield* latestUsage(who), { basis, output: seconds })
         yield* gateway.verify
       })
     )
@@ -142,7 +126,7 @@ for (const kind of databasesInTurn(import.meta.filename)) {
         const who = yield* gateway.customer("20")
         const answer = yield* transcribe(who, { bytes: makeSound(format, 7000), name })
         assert.strictEqual(answer.status, 200, answer.text)
-        const { output, basis } = yield* latest(who)
+        const { output, basis } = yield* latestUsage(who)
         assert.strictEqual(basis, "formula")
         assert.oneOf(output, [7, 8])
       })
@@ -157,7 +141,7 @@ for (const kind of databasesInTurn(import.meta.filename)) {
         assert.deepInclude(quote.body, { kind: "tokens" })
         yield* transcribe(who, wav(12_000), fields)
         // 120 tokens of sound, 2 of the prompt, and 7 of the text.
-        assert.deepInclude(yield* latest(who), {
+        assert.deepInclude(yield* latestUsage(who), {
           basis: "upstream_usage",
           input: 122,
           output: 7,
@@ -181,7 +165,7 @@ for (const kind of databasesInTurn(import.meta.filename)) {
         assert.strictEqual(answer.status, 200, answer.text)
         assert.include(answer.type, type)
         assert.include(answer.text, part)
-        assert.deepInclude(yield* latest(who), { output: 12 })
+        assert.deepInclude(yield* latestUsage(who), { output: 12 })
         yield* gateway.verify
       })
     )
@@ -211,7 +195,7 @@ for (const kind of databasesInTurn(import.meta.filename)) {
         const events = eventsIn(answer.text)
         assert.deepInclude(events.at(0), { type: "transcript.text.delta", delta: "The " })
         assert.deepInclude(events.at(-1), { type: "transcript.text.done", text: SPOKEN })
-        assert.deepInclude(yield* latest(who), { basis: "upstream_usage", output: 12 })
+        assert.deepInclude(yield* latestUsage(who), { basis: "upstream_usage", output: 12 })
         yield* gateway.verify
       })
     )
@@ -225,7 +209,7 @@ for (const kind of databasesInTurn(import.meta.filename)) {
         const who = yield* gateway.customer("20")
         const answer = yield* transcribe(who, wav(12_000), { prompt, stream: "true" })
         assert.include(JSON.stringify(eventsIn(answer.text).at(-1)), "upstream_error")
-        assert.deepInclude(yield* latest(who), { basis: "formula", output: 12 })
+        assert.deepInclude(yield* latestUsage(who), { basis: "formula", output: 12 })
         assert.deepInclude(yield* gateway.balance(who), { held: "0" })
         yield* gateway.verify
       })
@@ -255,7 +239,7 @@ for (const kind of databasesInTurn(import.meta.filename)) {
         assert.deepInclude(quote.body, { hold: "0.0009" })
         const answer = yield* gateway.call("/v1/audio/transcriptions", { key: who.key, json })
         assert.deepInclude(answer.body, { text: SPOKEN })
-        assert.deepInclude(yield* latest(who), { output: 9 })
+        assert.deepInclude(yield* latestUsage(who), { output: 9 })
         const other = yield* gateway.customer("20")
         const foreign = yield* gateway.call("/v1/audio/transcriptions", { key: other.key, json })
         assert.strictEqual(foreign.status, 400)
@@ -269,7 +253,7 @@ for (const kind of databasesInTurn(import.meta.filename)) {
         const who = yield* gateway.customer("20")
         const answer = yield* transcribe(who, wav(4000), {}, { path: "translations" })
         assert.strictEqual(answer.status, 200, answer.text)
-        assert.deepInclude(yield* latest(who), { output: 4 })
+        assert.deepInclude(yield* latestUsage(who), { output: 4 })
       })
     )
 
