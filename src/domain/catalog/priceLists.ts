@@ -112,14 +112,14 @@ const isPrices = Schema.is(Prices)
 /** How the catalog writes a price: for how many units, in words, and with how many decimals. */
 interface PriceForm {
   readonly units: bigint
-  readonly words: string
+  readonly unitLabel: string
   readonly decimals: number
 }
 
-const perUnit: PriceForm = { units: 1n, words: "", decimals: 9 }
+const perUnit: PriceForm = { units: 1n, unitLabel: "", decimals: 9 }
 const perMillionTokens: PriceForm = {
   units: TOKENS_PER_QUOTE,
-  words: " per million tokens",
+  unitLabel: " per million tokens",
   decimals: 3
 }
 
@@ -135,9 +135,9 @@ const priceForm = (prices: Prices, { path }: LeafPrice): PriceForm => {
         ? perMillionTokens
         : perUnit
     case "characters":
-      return { units: CHARACTERS_PER_QUOTE, words: " per million characters", decimals: 3 }
+      return { units: CHARACTERS_PER_QUOTE, unitLabel: " per million characters", decimals: 3 }
     case "searches":
-      return { units: SEARCHES_PER_QUOTE, words: " per thousand searches", decimals: 6 }
+      return { units: SEARCHES_PER_QUOTE, unitLabel: " per thousand searches", decimals: 6 }
     case "second_video":
     case "image":
     case "audio_seconds":
@@ -181,7 +181,7 @@ const factorFaults = (catalog: Pick<CatalogDocument, "models">, factor: bigint) 
       .map((leaf) => {
         const { path, nano } = leaf
         const isTooLarge = (nano * factor) % NANO_PER_UNIT === 0n
-        const { decimals, words } = priceForm(prices, leaf)
+        const { decimals, unitLabel } = priceForm(prices, leaf)
         return {
           path: `models[${index}].prices.${path}`,
           model: id,
@@ -189,7 +189,7 @@ const factorFaults = (catalog: Pick<CatalogDocument, "models">, factor: bigint) 
           price: formatNano(writtenNano(prices, leaf)),
           issue: isTooLarge
             ? `is more than ${formatNano(MAX_AMOUNT_NANO)}`
-            : `has more than ${decimals} decimals${words}`
+            : `has more than ${decimals} decimals${unitLabel}`
         }
       })
   })

@@ -72,9 +72,9 @@ const textOf = (document: Rerank["documents"][number]): string =>
 
 /** The share of the query's words that a document has, with a fraction that tells equals apart. */
 const scoreOf = (query: string, text: string): number => {
-  const words = query.toLowerCase().split(/\W+/u).filter(Boolean)
-  const found = words.filter((word) => text.toLowerCase().includes(word)).length
-  const share = words.length === 0 ? 0 : found / words.length
+  const queryWords = query.toLowerCase().split(/\W+/u).filter(Boolean)
+  const matches = queryWords.filter((word) => text.toLowerCase().includes(word)).length
+  const share = queryWords.length === 0 ? 0 : matches / queryWords.length
   return Math.round((share * 0.9 + numberFrom(text, 1000) / 10_000) * 1e6) / 1e6
 }
 

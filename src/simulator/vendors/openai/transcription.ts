@@ -84,15 +84,18 @@ const plainAnswers = {
   vtt: (end: number) => `WEBVTT\n\n${timeOf(0, ".")} --> ${timeOf(end, ".")}\n${SPOKEN}\n\n`
 } as const
 
-const verboseOf = (transcription: Transcription, seconds: number) => {
+/** The end of the only segment where the length of the sound is not known. */
+const SEGMENT_SECONDS = 1
+
+const verboseOf = (transcription: Transcription, seconds: number | null) => {
   const granularities = transcription["timestamp_granularities[]"] ?? ["segment"]
   return {
     task: "transcribe",
     language: transcription.language ?? "english",
-    duration: seconds,
+    ...(seconds === null ? {} : { duration: seconds }),
     text: SPOKEN,
     ...(granularities.includes("segment")
-      ? { segments: [{ id: 0, start: 0, end: seconds, text: SPOKEN }] }
+      ? { segments: [{ id: 0, start: 0, end: seconds ?? SEGMENT_SECONDS, text: SPOKEN }] }
       : {}),
     ...(granularities.includes("word")
       ? { words: SPOKEN.split(" ").map((word, index) => ({ word, start: index, end: index + 1 })) }
@@ -146,9 +149,11 @@ export const transcriptionAnswer = Effect.fnUntraced(function* (
 ) {
   if (transcription.stream === "true") return yield* streamAnswer(transcription, acceptedEntry)
   const { response_format: format = "json" } = transcription
-  const seconds = secondsOf(transcription, acceptedEntry) ?? 1
+  const seconds = secondsOf(transcription, acceptedEntry)
   if (format === "text" || format === "srt" || format === "vtt") {
-    return HttpServerResponse.text(plainAnswers[format](seconds), { contentType: "text/plain" })
+    return HttpServerResponse.text(plainAnswers[format](seconds ?? SEGMENT_SECONDS), {
+      contentType: "text/plain"
+    })
   }
   const answer = {
     ...(format === "verbose_json" ? verboseOf(transcription, seconds) : { text: SPOKEN }),

@@ -11,8 +11,8 @@ import { MessageRows } from "./MessageRows.tsx"
  */
 const MAX_PROMPT = 100_000
 
-/** The words of the prompt's field, by the modality of the model. */
-const usePromptWords = (modality: string) => {
+/** The labels of the prompt's field, by the modality of the model. */
+const usePromptLabels = (modality: string) => {
   const { t } = useTranslation("playground")
   switch (modality) {
     case "embedding":
@@ -27,10 +27,10 @@ const usePromptWords = (modality: string) => {
 }
 
 const Prompt = ({ model, draft, change, errorOf }: FormProps) => {
-  const words = usePromptWords(model.modality)
+  const labels = usePromptLabels(model.modality)
   return (
     <Textarea
-      {...words}
+      {...labels}
       autosize
       minRows={3}
       maxRows={12}
