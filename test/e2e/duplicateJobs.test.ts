@@ -17,28 +17,6 @@ import { protocolCatalog } from "../support/protocolCatalog.ts"
 /** A second gateway on the database of the first. */
 class Second extends Context.Service<Second, Gateway["Service"]>()("test/Second") {}
 
-const layerPair = Layer.effectContext(
-  Effect.gen(function* () {
-    const url = yield* temporaryServerDatabase
-    const gateway = Effect.gen(function* () {
-      const layer = layerTestGateway("postgres", quickSettings, {
-        catalogFor: protocolCatalog,
-        database: layerDatabaseAt(url)
-      })
-      return yield* Layer.buildWithMemoMap(layer, yield* Layer.makeMemoMap, yield* Effect.scope)
-    })
-    const first = yield* gateway
-    return Context.add(first, Second, Second.of(Context.get(yield* gateway, Gateway)))
-  })
-)
-const layerAlone = Layer.provideMerge(
-  Layer.effect(
-    Second,
-    Effect.map(Gateway, (own) => Second.of(own))
-  ),
-  layerTestGateway("embedded", quickSettings, { catalogFor: protocolCatalog })
-)
-
 const videoDone = (id: string) => ({
   id,
   status: "succeeded",
@@ -75,21 +53,61 @@ const kinds = {
 } as const
 type KindName = keyof typeof kinds
 
-/** Has the kind's channel called at a vendor that tells one job alone, whatever is ordered. */
-const atOneJob = Effect.fnUntraced(function* (kind: KindName, job: string) {
-  const gateway = yield* Gateway
-  const { channel, accepted, done } = kinds[kind]
-  const vendor = yield* brokenVendor(({ method }) => ({
-    body: method === "POST" ? accepted(job) : done(job)
-  }))
-  const catalog = protocolCatalog(gateway.simulator.url)
-  const channels = catalog.channels.map((one) =>
-    one.id === channel ? { ...one, base_url: vendor.url } : one
-  )
-  const json = { ...catalog, channels }
-  const answer = yield* gateway.admin("/catalog", { method: "PUT", json })
-  assert.strictEqual(answer.status, 200, answer.text)
+let jobs = 0
+/** The one job that the vendors tell, whatever is ordered. */
+let job = ""
+const nextJob = () => {
+  job = `job-${jobs++}`
+}
+
+/**
+ * The catalog with the kinds' channels at vendors that tell one job alone. Both gateways load it
+ * before the first order, as another gateway learns of a change a moment later.
+ */
+const makeCatalog = Effect.gen(function* () {
+  const addresses = new Map<string, string>()
+  for (const { channel, accepted, done } of Object.values(kinds)) {
+    const { url } = yield* brokenVendor(({ method }) => ({
+      body: method === "POST" ? accepted(job) : done(job)
+    }))
+    addresses.set(channel, url)
+  }
+  return (simulatorUrl: string) => {
+    const catalog = protocolCatalog(simulatorUrl)
+    const channels = catalog.channels.map((one) => ({
+      ...one,
+      base_url: addresses.get(one.id) ?? one.base_url
+    }))
+    return { ...catalog, channels }
+  }
 })
+
+const layerPair = Layer.effectContext(
+  Effect.gen(function* () {
+    const url = yield* temporaryServerDatabase
+    const catalogFor = yield* makeCatalog
+    const gateway = Effect.gen(function* () {
+      const layer = layerTestGateway("postgres", quickSettings, {
+        catalogFor,
+        database: layerDatabaseAt(url)
+      })
+      return yield* Layer.buildWithMemoMap(layer, yield* Layer.makeMemoMap, yield* Effect.scope)
+    })
+    const first = yield* gateway
+    return Context.add(first, Second, Second.of(Context.get(yield* gateway, Gateway)))
+  })
+)
+const layerAlone = Layer.unwrap(
+  Effect.map(makeCatalog, (catalogFor) =>
+    Layer.provideMerge(
+      Layer.effect(
+        Second,
+        Effect.map(Gateway, (own) => Second.of(own))
+      ),
+      layerTestGateway("embedded", quickSettings, { catalogFor })
+    )
+  )
+)
 
 const order = (
   gateway: Gateway["Service"],
@@ -123,8 +141,6 @@ const settled = Effect.fnUntraced(function* (who: Customer, answer: HttpAnswer) 
 const Orphans = Schema.Struct({
   data: Schema.Array(Schema.Struct({ reason: Schema.String, upstream_id: Schema.String }))
 })
-
-let jobs = 0
 
 const orphansOf = Effect.fnUntraced(function* ({ organizationId }: Customer) {
   const gateway = yield* Gateway
@@ -189,8 +205,7 @@ for (const [database, gateways] of [
           Effect.gen(function* () {
             const first = yield* Gateway
             const second = yield* Second
-            const job = `job-${jobs++}`
-            yield* atOneJob(kind, job)
+            nextJob()
             const customers = [yield* first.customer("100"), yield* first.customer("100")] as const
             const made = yield* Effect.forEach(
               places,
@@ -228,7 +243,7 @@ for (const [database, gateways] of [
         () =>
           Effect.gen(function* () {
             const gateway = yield* Gateway
-            yield* atOneJob("videos", `job-${jobs++}`)
+            nextJob()
             const who = yield* gateway.customer("10")
             yield* order(gateway, "videos", who)
             const headers = { "idempotency-key": "one" }
