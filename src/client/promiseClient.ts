@@ -12,6 +12,7 @@ import {
   layer,
   MediaGateway,
   waitForImages,
+  waitForSpeech,
   waitForVideo
 } from "./typedClient.ts"
 
@@ -207,19 +208,46 @@ export const makeClient = ({ fetch = globalThis.fetch, ...options }: PromiseClie
       create: (order: SpeechOrder, options: OrderOptions = {}): Promise<Response> =>
         call(
           (gateway) =>
-            Effect.map(
+            Effect.flatMap(
               gateway.audio.speech({
                 payload: order,
                 headers: headersOf(options),
                 responseMode: "decoded-and-response"
               }),
               ([sound, { headers }]) =>
-                new Response(untilAborted(Stream.toReadableStream(sound), options.signal), {
-                  headers: { "content-type": headers["content-type"] ?? "" }
-                })
+                Stream.isStream(sound)
+                  ? Effect.succeed(
+                      new Response(untilAborted(Stream.toReadableStream(sound), options.signal), {
+                        headers: { "content-type": headers["content-type"] ?? "" }
+                      })
+                    )
+                  : unexpectedForm("sound")
             ),
           options
-        )
+        ),
+      /** Places the order and returns its task, which `wait` follows to its end. */
+      createTask: (order: SpeechOrder, options: OrderOptions = {}) =>
+        call(
+          (gateway) =>
+            Effect.flatMap(
+              gateway.audio.speech({
+                payload: order,
+                headers: { ...headersOf(options), prefer: "respond-async" }
+              }),
+              (answer) =>
+                Stream.isStream(answer) ? unexpectedForm("speech task") : Effect.succeed(answer)
+            ),
+          options
+        ),
+      read: (id: string, options?: CallOptions) =>
+        call(
+          (gateway) => gateway.audio.read({ params: { task_id: id }, query: { wait: 0 } }),
+          options
+        ),
+      /** Waits until the task has ended, without a time limit. A failed task is returned too. */
+      wait: (id: string, options?: CallOptions) => call(() => waitForSpeech(id), options),
+      remove: (id: string, options?: CallOptions) =>
+        call((gateway) => gateway.audio.remove({ params: { task_id: id } }), options)
     },
     transcriptions: {
       /** The text of a sound: an uploaded file, or a data URL in base64. */

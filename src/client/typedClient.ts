@@ -87,3 +87,12 @@ export const waitForImages = Effect.fn("MediaGateway.waitForImages")(function* (
     if (task.task_status !== "processing") return task
   }
 })
+
+/** Waits until a task of speech has ended, without a time limit. A failed task is returned too. */
+export const waitForSpeech = Effect.fn("MediaGateway.waitForSpeech")(function* (id: string) {
+  const gateway = yield* MediaGateway
+  while (true) {
+    const task = yield* gateway.audio.read(waitRequest(id))
+    if (task.task_status !== "processing") return task
+  }
+})

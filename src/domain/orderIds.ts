@@ -1,19 +1,27 @@
 /** Order ids: a prefix for the kind of order, and a UUIDv7. */
 
 /** The id prefix of each kind of order. */
-export const orderPrefixes = { video: "vt", image: "im", text: "tx" } as const
+export const orderPrefixes = { video: "vt", image: "im", speech: "sp", text: "tx" } as const
 
 export type OrderKind = keyof typeof orderPrefixes
 
 const UUID_V7 = "[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}"
 const orderId = new RegExp(`^(?:${Object.values(orderPrefixes).join("|")})_${UUID_V7}$`)
-const taskKinds = ["video", "image"] as const
 /** The kinds of orders that are tasks, which may continue after their client was answered. */
+export const taskKinds = ["video", "image", "speech"] as const
 export type TaskKind = (typeof taskKinds)[number]
+
+/** The path under which the tasks of each kind are read. */
+export const taskPaths = {
+  video: "/v1/videos",
+  image: "/v1/images",
+  speech: "/v1/audio/speech"
+} as const satisfies Record<TaskKind, string>
 
 const taskIds = {
   video: new RegExp(`^${orderPrefixes.video}_${UUID_V7}$`),
-  image: new RegExp(`^${orderPrefixes.image}_${UUID_V7}$`)
+  image: new RegExp(`^${orderPrefixes.image}_${UUID_V7}$`),
+  speech: new RegExp(`^${orderPrefixes.speech}_${UUID_V7}$`)
 } satisfies Record<TaskKind, RegExp>
 
 /** Whether a text has the form of an order id. */
@@ -41,7 +49,7 @@ export interface TaskName {
   readonly dialect: TaskDialect
 }
 
-/** Parses a task id from a client: `vt_`, `im_` or `video_` and a UUID; null for any other text. */
+/** Parses a task id from a client: `vt_`, `im_`, `sp_` or `video_` and a UUID; null for any other text. */
 export const taskNamed = (text: string): TaskName | null => {
   const uuid = openaiId.exec(text)?.[1]
   if (uuid !== undefined) {

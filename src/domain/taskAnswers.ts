@@ -61,6 +61,10 @@ const videoAnswer = (task: AnsweredTask, archiveUrl: AddressOf | null) => {
   return publicState(task.state) === "failed" ? failedAnswer(task) : processingAnswer(task)
 }
 
+/** The answer for a task without a result that has no task at its vendor: it runs or has failed. */
+const unfinishedAnswer = (task: AnsweredTask) =>
+  publicState(task.state) === "processing" ? processingAnswer(task) : failedAnswer(task)
+
 const imageAnswer = (task: AnsweredTask, archiveUrl: AddressOf | null) => {
   if (task.state === "succeeded" && task.result !== null) {
     const addresses = imageAddresses(task)
@@ -70,12 +74,18 @@ const imageAnswer = (task: AnsweredTask, archiveUrl: AddressOf | null) => {
         : { data: addresses.map((_, n) => ({ url: archiveUrl(n) })) }
     return { ...task.result, id: task.id, task_status: "succeeded" as const, ...settledAt }
   }
-  // Images have no task at the vendor that could be rejected: every image task without a result has
-  // failed.
-  return task.state === "processing" || task.state === "submitting"
-    ? processingAnswer(task)
-    : failedAnswer(task)
+  return unfinishedAnswer(task)
 }
+
+/** A sound is in the archive from its end on; its link needs the gateway's address. */
+const speechAnswer = (task: AnsweredTask, archiveUrl: AddressOf | null) =>
+  task.state === "succeeded"
+    ? {
+        id: task.id,
+        task_status: "succeeded" as const,
+        ...(archiveUrl === null ? {} : { content: { audio_url: archiveUrl(0) } })
+      }
+    : unfinishedAnswer(task)
 
 /**
  * The answer for a task. `archiveUrl` returns the gateway's URLs of archived files; null keeps the
@@ -87,5 +97,12 @@ export const taskAnswer = (
   archiveUrl: AddressOf | null = null
 ) => {
   const addressOf = task.isArchived ? archiveUrl : null
-  return kind === "video" ? videoAnswer(task, addressOf) : imageAnswer(task, addressOf)
+  switch (kind) {
+    case "video":
+      return videoAnswer(task, addressOf)
+    case "image":
+      return imageAnswer(task, addressOf)
+    case "speech":
+      return speechAnswer(task, addressOf)
+  }
 }

@@ -3,13 +3,13 @@
  * `submitting` (the hold is taken and the vendor has not answered yet) and `rejected` (no task was
  * created).
  *
- *   video  submitting -> processing -> succeeded     image  submitting -> succeeded
- *               |             `-----> failed                    |-----> failed
- *               `--> rejected                                   `-----> rejected
+ *   video  submitting -> processing -> succeeded     image, speech  submitting -> succeeded
+ *               |             `-----> failed                            |-----> failed
+ *               `--> rejected                                           `-----> rejected
  *
- * A video runs at its vendor and is polled there. Images arrive in the answer to a single call: the
- * task is `failed` if that answer could not be read and is charged, and `rejected` if the hold was
- * released.
+ * A video runs at its vendor and is polled there. Images and speech arrive in the answer to a single
+ * call: the task is `failed` if that answer could not be read and is charged, and `rejected` if the
+ * hold was released.
  */
 import { Schema } from "effect"
 import type { TaskKind } from "./orderIds.ts"
@@ -22,6 +22,13 @@ export const TaskState = Schema.Literals([
   "rejected"
 ])
 export type TaskState = typeof TaskState.Type
+
+const unpolled = {
+  submitting: ["succeeded", "failed", "rejected"],
+  succeeded: [],
+  failed: [],
+  rejected: []
+} as const
 
 /**
  * The allowed state transitions of each kind of task. `TaskOutcome` is derived from this table, and
@@ -36,12 +43,8 @@ export const transitions = {
     failed: [],
     rejected: []
   },
-  image: {
-    submitting: ["succeeded", "failed", "rejected"],
-    succeeded: [],
-    failed: [],
-    rejected: []
-  }
+  image: unpolled,
+  speech: unpolled
 } as const satisfies Record<TaskKind, Partial<Record<TaskState, ReadonlyArray<TaskState>>>>
 
 /** A union with one type for each pair of states. */
@@ -89,11 +92,11 @@ type PublicState = NonNullable<ReturnType<typeof publicState>>
 export const publicStates = ["processing", "succeeded", "failed"] as const
 
 /**
- * The shown state of a task by its kind. Images have no task at the vendor that could be rejected:
- * every image task without a result has failed.
+ * The shown state of a task by its kind. Only a video has a task at the vendor that could be
+ * rejected: every other task without a result has failed.
  */
 const shownAs = (kind: TaskKind, state: TaskState): PublicState | null =>
-  kind === "image" && state === "rejected" ? "failed" : publicState(state)
+  kind !== "video" && state === "rejected" ? "failed" : publicState(state)
 
 /** The stored states that the API shows as `shownState`; null stands for every public state. */
 export const statesShownAs = (

@@ -6,6 +6,8 @@ export const organizationEvents = [
   "video.failed",
   "image.completed",
   "image.failed",
+  "speech.completed",
+  "speech.failed",
   "balance.low",
   "cap.reached",
   "budget.threshold"
@@ -50,6 +52,16 @@ export const sampleData = {
     id: "im_00000000-0000-7000-8000-000000000000",
     task_status: "failed",
     error: { code: "upstream_error", message: "The vendor could not make them" }
+  },
+  "speech.completed": {
+    id: "sp_00000000-0000-7000-8000-000000000000",
+    task_status: "succeeded",
+    content: { audio_url: "https://example.com/v1/audio/speech/sp_1/content" }
+  },
+  "speech.failed": {
+    id: "sp_00000000-0000-7000-8000-000000000000",
+    task_status: "failed",
+    error: { code: "upstream_error", message: "The vendor could not make it" }
   },
   "balance.low": { balance: "9.5", threshold: "10" },
   "cap.reached": {

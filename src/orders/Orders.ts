@@ -39,6 +39,7 @@ import type { PaidOrder } from "./orderValue.ts"
 import { makePaidOrders } from "./paidOrder.ts"
 import type { StreamedAnswer } from "./streamedAnswer.ts"
 import { makeTranscriptionRequests, speechRequest } from "./text/audioRequests.ts"
+import { makeSpeechTask } from "./text/speechTask.ts"
 import { makeStreamedWork, type StreamedWork } from "./text/streamedWork.ts"
 import { makeTextStream } from "./text/textStream.ts"
 import { makeWorkOrder } from "./text/workOrder.ts"
@@ -112,6 +113,11 @@ export class Orders extends Context.Service<
     rerank(caller: Caller, body: RerankBody, key?: string): OrderResultOr<AnswerBody>
     /** Speaks a text. The sound is streamed, and charged when it ends. */
     speech(caller: Caller, body: SpeechBody, key?: string): OrderResultOr<AnswerBody | StreamedWork>
+    /**
+     * Like `speech`, but returns the task's id as soon as the hold is taken. The sound is stored in
+     * the archive; without an archive, the order is refused.
+     */
+    speechTask(caller: Caller, body: SpeechBody, key?: string): OrderResultOr<string>
     /** Transcribes a sound, whose length is measured before the hold. */
     transcription(
       caller: Caller,
@@ -131,6 +137,17 @@ const needsArchive = new InvalidRequest({
   message:
     "response_format: this gateway has no archive, so images that are answered later are kept as addresses; leave it out, or order without Prefer: respond-async",
   param: "response_format"
+})
+
+const soundNeedsArchive = new InvalidRequest({
+  message:
+    "prefer: this gateway has no archive to store a sound that is read later; order without Prefer: respond-async",
+  param: "prefer"
+})
+
+const noTaskEvents = new InvalidRequest({
+  message: "stream_format: Expected audio, as a sound that is read later has no events",
+  param: "stream_format"
 })
 
 const noTaskStream = new InvalidRequest({
@@ -157,8 +174,7 @@ const replays = {
     recalled._tag === "Video" ? { id: recalled.id, kind: null, shape: null } : null,
   images: (recalled: FirstAnswer): AnswerBody | null =>
     recalled._tag === "Images" ? recalled.result : null,
-  imageTask: (recalled: FirstAnswer): string | null =>
-    recalled._tag === "ImageTask" ? recalled.id : null,
+  task: (recalled: FirstAnswer): string | null => (recalled._tag === "Task" ? recalled.id : null),
   text: (recalled: FirstAnswer): AnswerBody | null =>
     recalled._tag === "Text" ? recalled.result : null
 }
@@ -173,11 +189,11 @@ const makeIdempotentPaths = Effect.map(makeWithIdempotency, (withIdempotency) =>
       modalities: ["image"],
       replayOf: replays.images
     })
-  const imageTasksAt = (path: string) =>
+  const tasksAt = (path: string, modality: "image" | "tts") =>
     withIdempotency({
       path: `${path} respond-async`,
-      modalities: ["image"],
-      replayOf: replays.imageTask
+      modalities: [modality],
+      replayOf: replays.task
     })
   const audioAt = (path: string, modality: "tts" | "asr") =>
     withIdempotency<AnswerBody | StreamedWork>({
@@ -189,9 +205,9 @@ const makeIdempotentPaths = Effect.map(makeWithIdempotency, (withIdempotency) =>
     video: videosAt("/v1/videos/generations"),
     openaiVideo: videosAt("/v1/videos"),
     images: imagesAt("/v1/images/generations"),
-    imageTask: imageTasksAt("/v1/images/generations"),
+    imageTask: tasksAt("/v1/images/generations", "image"),
     edits: imagesAt("/v1/images/edits"),
-    editTask: imageTasksAt("/v1/images/edits"),
+    editTask: tasksAt("/v1/images/edits", "image"),
     chat: withIdempotency<AnswerBody | StreamedAnswer>({
       path: "/v1/chat/completions",
       modalities: ["chat", "vlm"],
@@ -208,6 +224,7 @@ const makeIdempotentPaths = Effect.map(makeWithIdempotency, (withIdempotency) =>
       replayOf: replays.text
     }),
     speech: audioAt("/v1/audio/speech", "tts"),
+    speechTask: tasksAt("/v1/audio/speech", "tts"),
     transcription: audioAt("/v1/audio/transcriptions", "asr"),
     translation: audioAt("/v1/audio/translations", "asr")
   }
@@ -224,6 +241,7 @@ export const layerOrders = Layer.effect(
     const workOrder = yield* makeWorkOrder(resolve, keyTurns)
     const textStream = yield* makeTextStream(resolve, keyTurns)
     const streamedWork = yield* makeStreamedWork(resolve, keyTurns)
+    const speechTask = yield* makeSpeechTask(resolve, keyTurns)
     const makeTranscription = yield* makeTranscriptionRequests
     const runOrder = yield* makePaidOrders
     const idempotent = yield* makeIdempotentPaths
@@ -248,7 +266,21 @@ export const layerOrders = Layer.effect(
       return answer
     })
 
-    /** Runs an order in the background, and waits for its hold. */
+    /** Runs the order of a task in the background, and waits for its hold. */
+    const runTask = Effect.fnUntraced(function* <Product, Answer, E>(
+      check: (
+        onHeld: (id: string) => Effect.Effect<unknown>
+      ) => Effect.Effect<PaidOrder<Product, Answer>, E>,
+      key: RequestKey | null
+    ) {
+      const heldId = yield* Deferred.make<string, OrderRefusal | KeyAlreadyUsed>()
+      const order = yield* check((id) => Deferred.succeed(heldId, id))
+      yield* detached.start(
+        Effect.onError(runOrder(order, key), (cause) => Deferred.failCause(heldId, cause))
+      )
+      return yield* Deferred.await(heldId)
+    })
+
     const runImageTask = Effect.fnUntraced(function* (
       caller: Caller,
       request: ImageRequest,
@@ -257,12 +289,17 @@ export const layerOrders = Layer.effect(
       const { body } = request
       if (body.stream === true) return yield* noTaskStream
       if (body.response_format === "b64_json" && !hasArchive) return yield* needsArchive
-      const heldId = yield* Deferred.make<string, OrderRefusal | KeyAlreadyUsed>()
-      const order = yield* imageOrder.task(caller, request, (id) => Deferred.succeed(heldId, id))
-      yield* detached.start(
-        Effect.onError(runOrder(order, key), (cause) => Deferred.failCause(heldId, cause))
-      )
-      return yield* Deferred.await(heldId)
+      return yield* runTask((onHeld) => imageOrder.task(caller, request, onHeld), key)
+    })
+
+    const runSpeechTask = Effect.fnUntraced(function* (
+      caller: Caller,
+      body: SpeechBody,
+      key: RequestKey | null
+    ) {
+      if (body.stream_format === "sse") return yield* noTaskEvents
+      if (!hasArchive) return yield* soundNeedsArchive
+      return yield* runTask((onHeld) => speechTask(caller, body, onHeld), key)
     })
 
     const runImages = (caller: Caller, request: ImageRequest, key: RequestKey | null) =>
@@ -331,6 +368,10 @@ export const layerOrders = Layer.effect(
       speech: (caller, body, key) =>
         idempotent.speech(caller, body, key, (requestKey) =>
           runStreamed(streamedWork(caller, speechRequest(body)), requestKey)
+        ),
+      speechTask: (caller, body, key) =>
+        idempotent.speechTask(caller, body, key, (requestKey) =>
+          runSpeechTask(caller, body, requestKey)
         ),
       transcription: (caller, body, key) =>
         idempotent.transcription(caller, body, key, (requestKey) =>

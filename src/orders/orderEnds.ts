@@ -57,10 +57,12 @@ export const logOrderError = (
   })
 
 /** The closer that the ledger records when an order closes its own hold, by kind of order. */
-const closers = { video: "create", image: "image", text: "text" } as const satisfies Record<
-  OrderKind,
-  Closer
->
+const closers = {
+  video: "create",
+  image: "image",
+  speech: "text",
+  text: "text"
+} as const satisfies Record<OrderKind, Closer>
 
 const closeOf = ({ terms: { caller, kind }, run: { id } }: OpenOrder) => ({
   organizationId: caller.organizationId,

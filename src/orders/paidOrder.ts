@@ -33,10 +33,12 @@ import type { ChargeNow, OrderRun, OrderTerms, PaidOrder } from "./orderValue.ts
 import { type MoveTo, makePermits } from "./permits.ts"
 
 /** The purpose of an order's paid call in the call log. */
-const callPurposes = { video: "submit", image: "image", text: "text" } as const satisfies Record<
-  OrderKind,
-  CallSubject["purpose"]
->
+const callPurposes = {
+  video: "submit",
+  image: "image",
+  speech: "text",
+  text: "text"
+} as const satisfies Record<OrderKind, CallSubject["purpose"]>
 
 const inHoldSpan = withSpan("hold", { kind: "internal" })
 

@@ -102,9 +102,9 @@ const bytesOf = ({ task: { videoUrl, result, errorMessage } }: CachedTask): numb
 
 /**
  * Whether a read shows the task. A rejected video was already reported in the answer to its order;
- * rejected images are reported when they are read.
+ * other rejected tasks are reported when they are read.
  */
-const isShown = ({ id, state }: Task): boolean => state !== "rejected" || taskKindOf(id) === "image"
+const isShown = ({ id, state }: Task): boolean => state !== "rejected" || taskKindOf(id) !== "video"
 
 const nameOf = (organizationId: string, id: string): string => `${organizationId} ${id}`
 

@@ -14,7 +14,7 @@ export type OrderStep =
   | "finished"
 
 export type Failpoint =
-  | `${"video" | "image" | "text"}.${OrderStep}`
+  | `${"video" | "image" | "speech" | "text"}.${OrderStep}`
   | "video.claimed"
   | "video.verdict"
   | "video.settled"

@@ -60,7 +60,8 @@ export type StoredRequest = typeof StoredRequest.Type
 /** The response to the first request with the key. */
 export type FirstAnswer =
   | { readonly _tag: "Video"; readonly id: string }
-  | { readonly _tag: "ImageTask"; readonly id: string }
+  /** A task of images or speech. */
+  | { readonly _tag: "Task"; readonly id: string }
   | { readonly _tag: "Images"; readonly result: AnswerBody }
   | { readonly _tag: "Text"; readonly result: AnswerBody }
   | { readonly _tag: "Refused"; readonly error: UpstreamError }
@@ -112,8 +113,9 @@ export const recallAnswer = Effect.fnUntraced(function* (
       param: "idempotency-key"
     })
   }
-  if (taskState !== null && taskKindOf(request.holdId) === "image") {
-    return { _tag: "ImageTask", id: request.holdId }
+  const taskKind = taskKindOf(request.holdId)
+  if (taskState !== null && (taskKind === "image" || taskKind === "speech")) {
+    return { _tag: "Task", id: request.holdId }
   }
   if (taskState !== null && taskState !== "submitting" && taskState !== "rejected") {
     return { _tag: "Video", id: request.holdId }

@@ -124,12 +124,9 @@ export const kindOf = ({ quote }: JobHistory): "video" | "image" | "text" => {
   }
 }
 
-/**
- * The state of the order: the state of its task, or, for an image or text request, the state that
- * follows from its hold.
- */
+/** The state of the order: the state of its video task, or that which follows from its hold. */
 export const stateOf = (history: JobHistory): TaskState =>
-  history.task === null || kindOf(history) === "image"
+  history.task === null || kindOf(history) !== "video"
     ? holdStates[history.hold.state]
     : history.task.state
 

@@ -63,7 +63,8 @@ interface VideoResult {
   readonly completionTokens: bigint | null
 }
 
-interface ImagesResult {
+/** The result of images or of speech. */
+interface UnpolledResult {
   readonly result: TaskResult
   /**
    * Files that are in the archive already; null or absent where the results are copied there from
@@ -86,7 +87,7 @@ interface TaskFailure {
 /** The end of a task, written with the close of its hold. */
 export type TaskOutcome =
   | (Extract<TaskTransition<"video">, { readonly state: "succeeded" }> & VideoResult)
-  | (Extract<TaskTransition<"image">, { readonly state: "succeeded" }> & ImagesResult)
+  | (Extract<TaskTransition<"image" | "speech">, { readonly state: "succeeded" }> & UnpolledResult)
   | (Extract<TaskTransition, { readonly state: "failed" | "rejected" }> & TaskFailure)
 
 /** A task as its readers get it. */

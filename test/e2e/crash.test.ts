@@ -13,11 +13,13 @@ import {
 } from "../support/gatewayProcesses.ts"
 import { call } from "../support/http.ts"
 import type { ProcessEnded } from "../support/processes.ts"
+import { archiveEnvironment } from "../support/s3Server.ts"
 import { textCatalog } from "../support/textCatalog.ts"
 
 const environmentOf = Effect.fnUntraced(function* (kind: DatabaseKind) {
   return {
     ...(yield* processEnvironment(kind)),
+    ...(yield* archiveEnvironment),
     GATEWAY_LEASE_SECONDS: "1",
     GATEWAY_SUBMIT_DEADLINE_SECONDS: "1",
     GATEWAY_IMAGE_DEADLINE_SECONDS: "1",
@@ -57,8 +59,12 @@ const paths = {
   images: "images/generations",
   later: "images/generations",
   texts: "chat/completions",
-  speech: "audio/speech"
+  speech: "audio/speech",
+  "speech later": "audio/speech"
 } as const
+
+/** Whether the order is answered with a task. */
+const isTask = (resource: keyof typeof paths): boolean => resource.endsWith("later")
 
 /**
  * How a repeat with the same key is answered after the restart. `gone` is what was made and charged,
@@ -103,7 +109,10 @@ const places: ReadonlyArray<
   ["text.finished", "texts", stream, 1, "99.999804", "gone"],
   ["text.held", "speech", voice, 0, "100", "given up"],
   ["text.made", "speech", voice, 1, "100", "given up"],
-  ["text.finished", "speech", voice, 1, "99.9988", "gone"]
+  ["text.finished", "speech", voice, 1, "99.9988", "gone"],
+  ["speech.held", "speech later", voice, 0, "100", "as before"],
+  ["speech.made", "speech later", voice, 1, "100", "as before"],
+  ["speech.finished", "speech later", voice, 1, "99.9988", "as before"]
 ]
 
 const catalogFor = (simulatorUrl: string) => {
@@ -177,7 +186,7 @@ const killedAt = (
         json,
         headers: {
           "idempotency-key": "the-order",
-          ...(resource === "later" ? { prefer: "respond-async" } : {})
+          ...(isTask(resource) ? { prefer: "respond-async" } : {})
         }
       })
     yield* Effect.forkChild(Effect.exit(order(first.url)))
@@ -188,8 +197,8 @@ const killedAt = (
     assert.strictEqual((yield* count) - before, jobs)
 
     const again = yield* order(second.url)
-    assert.strictEqual(again.status, resource === "later" ? 202 : statusOf[repeat], again.text)
-    if (resource === "later" && repeat === "as before") {
+    assert.strictEqual(again.status, isTask(resource) ? 202 : statusOf[repeat], again.text)
+    if (isTask(resource) && repeat === "as before") {
       const location = again.headers.get("location") ?? ""
       const ended = yield* call(`${second.url}${location}`, { key })
       const status = left === "100" ? "failed" : "succeeded"

@@ -83,9 +83,19 @@ const readOwnTask = Effect.fnUntraced(function* (gateway: Gateway, id: string, w
       const result = view.task_status === "failed" ? failureText(view) : ""
       return { view, text: `${id} ${view.task_status}${result}` }
     }
+    case "speech": {
+      const view = yield* gateway.audio.read(reading)
+      const result =
+        view.task_status === "succeeded"
+          ? `\n${view.content.audio_url}`
+          : view.task_status === "failed"
+            ? failureText(view)
+            : ""
+      return { view, text: `${id} ${view.task_status}${result}` }
+    }
     case null:
       return yield* new CommandFailure({
-        message: `${id} is no id of a task: expected vt_... or im_...`
+        message: `${id} is no id of a task: expected vt_..., im_... or sp_...`
       })
   }
 })

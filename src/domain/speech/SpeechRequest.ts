@@ -5,7 +5,7 @@
 import { Schema, Struct } from "effect"
 import { MetadataField } from "../money/metadata.ts"
 import type { CharacterCounts } from "../money/unitQuotes.ts"
-import { anyFields, fieldCheck, optional } from "../requestFields.ts"
+import { anyFields, CallbackUrl, fieldCheck, optional } from "../requestFields.ts"
 import { gatewayFieldsOf, unpricedTextWork } from "../unpricedWork.ts"
 
 /** The content types of the sounds, by `response_format`. */
@@ -68,7 +68,8 @@ const SpeechFields = Schema.Struct({
       "Whether the sound comes as its bytes (`audio`, when left out) or in server-sent events (`sse`)",
     examples: ["audio"]
   }),
-  metadata: MetadataField
+  metadata: MetadataField,
+  callback_url: CallbackUrl
 })
 const speechFields = gatewayFieldsOf(Object.keys(SpeechFields.fields), ["user"])
 

@@ -42,11 +42,11 @@ END $$;
 CREATE TRIGGER tasks_archived AFTER UPDATE ON tasks FOR EACH ROW
   WHEN (new.is_archived AND old.state <> 'succeeded' AND new.state = 'succeeded')
   EXECUTE FUNCTION archive_result();
--- A failed image task may have files in the archive: those of a gateway that was killed, or of a
+-- A failed task of images or speech may have files in the archive: those of a gateway that was killed, or of a
 -- gateway that missed the deadline and is still uploading.
 CREATE TRIGGER tasks_not_archived AFTER UPDATE ON tasks FOR EACH ROW
   WHEN (new.is_archived AND old.state = 'submitting' AND new.state IN ('rejected', 'failed')
-        AND new.id LIKE 'im!_%' ESCAPE '!')
+        AND new.id NOT LIKE 'vt!_%' ESCAPE '!')
   EXECUTE FUNCTION archive_result();
 
 -- Erases an ended task: its addresses, its result, the vendor's error message, the log of its

@@ -16,6 +16,7 @@ import {
   amount,
   arrayOf,
   decimalOrNull,
+  deletedObjects,
   flag,
   integer,
   list,
@@ -215,10 +216,10 @@ export class HistoryGroup extends HttpApiGroup.make("history").add(
     operation("Read a timeline", "Everything that happened to a task, its vendor and its money.")
   ),
   HttpApiEndpoint.delete("deleteTask", "/tasks/:id", {
-    params: { id: text("The video or image task") },
+    params: { id: text("The task of a video, images or speech") },
     success: Schema.Struct({
       id: text("The task's id"),
-      object: oneOf(["video.deleted", "image.deleted"], "What was deleted"),
+      object: oneOf(deletedObjects, "What was deleted"),
       deleted: flag("Whether it was deleted")
     }).annotate({ identifier: "DeletedTask" }),
     error: [errors.TaskNotFound, errors.TaskProcessing]

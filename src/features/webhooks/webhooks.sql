@@ -109,7 +109,8 @@ END $$;
 CREATE FUNCTION notify_of_task() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
   callbacks CONSTANT text := 'callback_' || new.organization_id;
-  type CONSTANT text := CASE WHEN new.id LIKE 'vt\_%' THEN 'video' ELSE 'image' END
+  type CONSTANT text := CASE WHEN new.id LIKE 'vt\_%' THEN 'video'
+                             WHEN new.id LIKE 'im\_%' THEN 'image' ELSE 'speech' END
                         || CASE new.state WHEN 'succeeded' THEN '.completed' ELSE '.failed' END;
 BEGIN
   PERFORM notify_endpoints(new.organization_id, new.organization_id, type, new.id, NULL);
@@ -126,7 +127,7 @@ END $$;
 -- of no task.
 CREATE TRIGGER tasks_notification AFTER UPDATE ON tasks FOR EACH ROW
   WHEN (old.finished_at IS NULL AND new.finished_at IS NOT NULL
-        AND (new.state <> 'rejected' OR new.id LIKE 'im\_%'))
+        AND (new.state <> 'rejected' OR new.id NOT LIKE 'vt\_%'))
   EXECUTE FUNCTION notify_of_task();
 
 CREATE FUNCTION notify_of_balance() RETURNS trigger LANGUAGE plpgsql AS $$

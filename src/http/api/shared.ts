@@ -3,6 +3,7 @@ import { Effect, Schema, SchemaTransformation, Struct } from "effect"
 import { HttpApiSchema } from "effect/http-api"
 import { partKinds } from "../../domain/money/chargeParts.ts"
 import { Amount } from "../../domain/money/Money.ts"
+import { type TaskKind, taskKinds } from "../../domain/orderIds.ts"
 import { plainText } from "../../domain/plainText.ts"
 import { publicStates } from "../../domain/taskStates.ts"
 
@@ -285,12 +286,30 @@ export const taskListQuery = {
   )
 }
 
-export const deletedTask = (kind: "video" | "image") =>
+const deletedNames = {
+  video: "DeletedVideo",
+  image: "DeletedImages",
+  speech: "DeletedSpeech"
+} as const satisfies Record<TaskKind, string>
+
+/** The `object` of a deleted task of each kind. */
+export const deletedObjects = taskKinds.map((kind) => `${kind}.deleted` as const)
+
+export const deletedTask = (kind: TaskKind) =>
   Schema.Struct({
     id: taskId,
     object: constant(`${kind}.deleted`, `Always \`${kind}.deleted\``),
     deleted: flag("Whether it was deleted")
-  }).annotate({ identifier: kind === "video" ? "DeletedVideo" : "DeletedImages" })
+  }).annotate({ identifier: deletedNames[kind] })
+
+/** The header by which an order is answered with a task in place of its product. */
+export const preferHeader = (product: string) =>
+  Schema.optionalKey(
+    text(
+      `\`respond-async\` (RFC 7240): answered at once with a task to read; without it, with the ${product}`,
+      "respond-async"
+    )
+  )
 
 /** The fields that a task has only in lists. */
 export const listEntryFields = {
@@ -303,7 +322,7 @@ export const listEntryFields = {
  * stream ends.
  */
 export const taskEvent = <View extends Schema.Top>(
-  kind: "video" | "image",
+  kind: TaskKind,
   path: string,
   view: View,
   example: View["Type"]

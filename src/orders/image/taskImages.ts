@@ -1,17 +1,13 @@
 /** Stores the images of a task: their URLs, or the images themselves in the archive. */
-import { Effect, Option, Schema, Stream } from "effect"
+import { Effect, Option, Schema } from "effect"
 import { DOWNLOAD_TYPE, mediaTypeOf } from "../../domain/files/mediaTypes.ts"
 import { RawAnswer } from "../../domain/RawAnswer.ts"
-import { VendorLost, VendorRefused } from "../../domain/VendorOutcome.ts"
+import { VendorLost, type VendorRefused } from "../../domain/VendorOutcome.ts"
 import { mediumOf } from "../../redaction/patterns.ts"
 import type { ImageResult } from "../../services/ProtocolAdapter.ts"
-import {
-  type ArchivedFile,
-  Bucket,
-  markMetadata,
-  objectKeyOf
-} from "../../services/results/ArchiveBucket.ts"
+import { type ArchivedFile, Bucket } from "../../services/results/ArchiveBucket.ts"
 import type { TaskResult } from "../../services/TaskRepo.ts"
+import { storeResultFile } from "../resultFiles.ts"
 
 export interface TaskImages {
   /** The result of the task, without the vendor's texts, which may repeat the prompt. */
@@ -59,15 +55,6 @@ const unstorableImages = new VendorLost({
   retryAfterSeconds: null
 })
 
-/** The failure for images that the gateway could not store; they are not charged. */
-const storageFailed = new VendorRefused({
-  effectiveStatus: 502,
-  status: 200,
-  body: null,
-  message: "The images that were made could not be kept",
-  retryAfterSeconds: null
-})
-
 /** The task whose images are stored. */
 interface ArchivedTask {
   readonly organizationId: string
@@ -78,7 +65,7 @@ interface ArchivedTask {
 export const makeArchiveImages = Effect.map(Bucket, (bucket) =>
   Effect.fnUntraced(function* (
     images: ImageResult,
-    { organizationId, id, isMarked }: ArchivedTask
+    task: ArchivedTask
   ): Effect.fn.Return<TaskImages, VendorLost | VendorRefused> {
     const { created, data, usage } = fieldsOf(images)
     const entries: ReadonlyArray<unknown> = Array.isArray(data) ? data : []
@@ -92,19 +79,14 @@ export const makeArchiveImages = Effect.map(Bucket, (bucket) =>
     if (bucket === null || addresses.length > 0) {
       return yield* unstorableImages
     }
-    const files = yield* Effect.forEach(inline, (bytes, n) => {
-      const contentType = mediaTypeOf(bytes) ?? DOWNLOAD_TYPE
-      const key = objectKeyOf(organizationId, id, n)
-      return bucket.put(key, contentType, Stream.make(bytes), markMetadata(isMarked)).pipe(
-        Effect.map((stored) => ({ ...stored, contentType })),
-        Effect.tapError(({ message }) =>
-          Effect.logError("archive: storing the images of a task failed").pipe(
-            Effect.annotateLogs({ order_id: id, cause: message })
-          )
-        ),
-        Effect.mapError(() => storageFailed)
-      )
-    })
+    const files = yield* Effect.forEach(inline, (bytes, n) =>
+      storeResultFile(bucket, {
+        ...task,
+        n,
+        contentType: mediaTypeOf(bytes) ?? DOWNLOAD_TYPE,
+        chunks: [bytes]
+      })
+    )
     return { result: { ...commonFields, data: files.map(() => ({})) }, files }
   })
 )

@@ -31,6 +31,7 @@ import type { StreamedRequest } from "./streamedWork.ts"
 
 export const speechRequest = ({
   metadata = null,
+  callback_url: _,
   ...body
 }: SpeechBody): StreamedRequest<SpeechAdapter> => ({
   body,

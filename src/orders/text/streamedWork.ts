@@ -155,7 +155,7 @@ export const makeStreamedWork = Effect.fnUntraced(function* (
               null,
               Exit.failCause(Cause.map(breakOff, upstreamErrorOf))
             ),
-      chargeUnread: (failure, id) => chargeUnread(failure, id),
+      chargeUnread: (failure, id) => chargeUnread(failure, id).charge,
       finishPart: (id) =>
         arrived.hasProduct() ? finishBy(id, withUnread(arrived.part()), null, Exit.void) : null,
       around

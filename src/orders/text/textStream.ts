@@ -109,7 +109,7 @@ export const makeTextStream = Effect.fnUntraced(function* (
       breakOffOf,
       finish,
       chargeUnread: (failure, id) =>
-        chargeUnread(failure, id, tokensOfBytes(failure.answer?.bytes ?? 0)),
+        chargeUnread(failure, id, tokensOfBytes(failure.answer?.bytes ?? 0)).charge,
       finishPart: (id) =>
         text.outputBytes > 0 ? finishBy(id, brokenOff(text), null, Exit.void) : null,
       around

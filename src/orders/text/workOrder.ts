@@ -33,13 +33,7 @@ import type {
   WorkRequest
 } from "../OrderResolution.ts"
 import { noFiles } from "../orderFiles.ts"
-import {
-  type Charge,
-  type Finish,
-  type OrderTerms,
-  type PaidOrder,
-  unstreamedHooks
-} from "../orderValue.ts"
+import { type Charge, type OrderTerms, type PaidOrder, unstreamedHooks } from "../orderValue.ts"
 import { unreadCharge } from "../unreadAnswer.ts"
 import { renameDecodedModel, renameRawModel } from "./orderedModel.ts"
 
@@ -78,16 +72,15 @@ export const workOrderOf = <Adapter>(
       }
     }) as const
 
-  /** Charges for an answer that could not be read; `receivedTokens` estimates what of it came. */
-  const chargeUnread = (
-    failure: VendorLost,
-    id: string,
-    receivedTokens: bigint | null = null
-  ): Charge<never> => {
+  /**
+   * The charge for an answer that could not be read, with the error that informs the client of it;
+   * `receivedTokens` estimates what of the answer came.
+   */
+  const chargeUnread = (failure: VendorLost, id: string, receivedTokens: bigint | null = null) => {
     const chargeBy = (one: WorkQuote) =>
       chargeUnreadWork(one, failure.usage ?? null, receivedTokens)
     const charge = chargeOf(chargeBy(quote), (cost) => chargeBy(cost).chargeNano)
-    return unreadCharge(charge, failure, { orderId: id, currency }).charge
+    return unreadCharge(charge, failure, { orderId: id, currency })
   }
 
   /** Charges by the vendor's report, or without one by the request and the size of the answer. */
@@ -96,10 +89,10 @@ export const workOrderOf = <Adapter>(
     answered: AnsweredWork,
     remembered: RawAnswer | null,
     answer: Exit.Exit<Answer, UpstreamError>
-  ): Effect.Effect<Finish<Answer>> => {
+  ): Effect.Effect<Charge<Answer>> => {
     const charge = chargeWork(quote, answered)
     const { implausible } = charge
-    const finish: Finish<Answer> = {
+    const finish: Charge<Answer> = {
       ...chargeOf(charge, (cost) => chargeWork(cost, answered).chargeNano),
       orphan: implausible === null ? null : implausibleUsage(implausible, null),
       repeatAnswer: () => ({
@@ -192,7 +185,7 @@ export const makeWorkOrder = Effect.fnUntraced(function* (
       finish: (work, id) => finishBy(id, work, work.answer, Exit.succeed(work.answer)),
       // If the vendor's token count is unknown, the maximum output that the hold covers is charged,
       // because the vendor may have produced that much.
-      chargeUnread: (failure, id) => chargeUnread(failure, id)
+      chargeUnread: (failure, id) => chargeUnread(failure, id).charge
     }
     return order
   })

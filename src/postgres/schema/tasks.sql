@@ -1,4 +1,4 @@
--- Tasks: videos, which are polled, and images generated after the client got its answer. Orphans:
+-- Tasks: videos, which are polled, and images and speech made after the client got its answer. Orphans:
 -- orders whose outcome at the vendor is unknown.
 
 CREATE TABLE tasks (
@@ -28,9 +28,9 @@ CREATE TABLE tasks (
   account_version integer,
   key_name text,
   video_url text,
-  -- The answer to the client of an image task, as JSON.
+  -- The answer to the client of an image task, as JSON; empty for speech.
   result text,
-  -- The files of an image task that are in the archive already, in the format of `archives.files`.
+  -- The files of a task that are in the archive already, in the format of `archives.files`.
   files jsonb,
   completion_tokens bigint CHECK (completion_tokens > 0),
   error_code text,

@@ -5,7 +5,7 @@
  */
 import { createHmac, timingSafeEqual } from "node:crypto"
 import { Clock, Context, Effect, Layer, type Redacted } from "effect"
-import type { TaskKind } from "../../domain/orderIds.ts"
+import { type TaskKind, taskPaths } from "../../domain/orderIds.ts"
 import { deriveKey } from "../derivedKeys.ts"
 
 interface LinkOwners {
@@ -60,7 +60,7 @@ export const layerContentLinks = (
         const end = Math.floor(nowMillis / 1000) + LIFETIME_SECONDS
         const mac = macOf(current, file, end).toString("base64url")
         const number = kind === "image" ? `/${file.n}` : ""
-        return `/v1/${kind}s/${file.id}/content${number}?token=${end}.${file.organizationId}.${file.members.join(SEPARATOR)}.${mac}`
+        return `${taskPaths[kind]}/${file.id}/content${number}?token=${end}.${file.organizationId}.${file.members.join(SEPARATOR)}.${mac}`
       },
       verify: (token, { id, n }) =>
         Effect.map(Clock.currentTimeMillis, (now) => {

@@ -14,7 +14,7 @@ import {
   processEnvironment
 } from "../../support/gatewayProcesses.ts"
 import { errorOf } from "../../support/orders.ts"
-import { s3Server } from "../../support/s3Server.ts"
+import { archiveEnvironmentOf, s3Server } from "../../support/s3Server.ts"
 import {
   fileNamed,
   formOf,
@@ -207,9 +207,7 @@ for (const [place, isStored] of [
         if (bucket === null) return
         const env: Environment = {
           ...(yield* processEnvironment("postgres")),
-          GATEWAY_ARCHIVE_URL: `s3://${at.bucket}/a?endpoint=${at.endpoint}`,
-          AWS_ACCESS_KEY_ID: "S3RVER",
-          AWS_SECRET_ACCESS_KEY: "S3RVER"
+          ...archiveEnvironmentOf(at)
         }
         const first = yield* startGateway({ ...env, KILL_AT: place })
         const { key, organizationPath } = yield* prepareCustomer(first, "1")

@@ -4,11 +4,35 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { anyFields } from "../../../domain/requestFields.ts"
 import { SpeechBody } from "../../../domain/speech/SpeechRequest.ts"
 import { TranscriptionBody } from "../../../domain/transcription/TranscriptionRequest.ts"
-import { orderErrors } from "../apiErrors.ts"
+import { errors, orderErrors } from "../apiErrors.ts"
 import { operation } from "../document.ts"
 import { asForm } from "../forms.ts"
-import { BodyLimit, DecodesBody, KeepsFiles, RequiredScope } from "../middlewares.ts"
-import { idempotencyHeader } from "../shared.ts"
+import {
+  BodyLimit,
+  DecodesBody,
+  HeldOpen,
+  KeepsFiles,
+  LookUp,
+  RequiredScope,
+  TakesLinks
+} from "../middlewares.ts"
+import {
+  deletedTask,
+  EVENTS_DESCRIPTION,
+  fileRequest,
+  idempotencyHeader,
+  listEntryFields,
+  listWithEnds,
+  preferHeader,
+  TaskFailure,
+  taskEvent,
+  taskEventsRequest,
+  taskId,
+  taskListQuery,
+  taskRequest,
+  taskStatus,
+  text
+} from "../shared.ts"
 
 /** The body as a form, whose `file` is a file. */
 const TranscriptionForm = asForm(TranscriptionBody)
@@ -38,12 +62,64 @@ const transcription = {
 /** The sound, or its events; the content type is that of `response_format`. */
 const Sound = HttpApiSchema.StreamUint8Array({ contentType: "application/octet-stream" })
 
+const processing = { id: taskId, task_status: taskStatus("processing") }
+const succeeded = {
+  id: taskId,
+  task_status: taskStatus("succeeded"),
+  content: Schema.Struct({
+    audio_url: text(
+      "The address of the sound in the archive, valid for a day",
+      "https://gateway.test/v1/audio/speech/sp_0199c8f0-5b7e-7c3a-9d2e-3f1a2b4c5d6e/content?token=..."
+    )
+  })
+}
+const failed = {
+  id: taskId,
+  task_status: taskStatus("failed"),
+  error: TaskFailure.annotate({ description: "Why" })
+}
+
+const SpeechTaskView = Schema.Union([
+  Schema.Struct(processing).annotate({
+    identifier: "ProcessingSpeech",
+    description: "The sound is being made"
+  }),
+  Schema.Struct(succeeded).annotate({
+    identifier: "SucceededSpeech",
+    description: "The sound is finished and charged"
+  }),
+  Schema.Struct(failed).annotate({
+    identifier: "FailedSpeech",
+    description: "The order failed; it costs nothing unless the vendor's sound broke off"
+  })
+])
+
+const ListedSpeech = Schema.Union([
+  Schema.Struct({ ...processing, ...listEntryFields }),
+  Schema.Struct({ ...succeeded, ...listEntryFields }),
+  Schema.Struct({ ...failed, ...listEntryFields })
+]).annotate({
+  identifier: "ListedSpeech",
+  description: "A task of speech, with the fields of reading it"
+})
+
+const SpeechTaskEvent = taskEvent("speech", "/v1/audio/speech/{task_id}", SpeechTaskView, {
+  id: "sp_0199c8f0-5b7e-7c3a-9d2e-3f1a2b4c5d6e",
+  task_status: "processing"
+})
+
+const Accepted = Schema.Struct(processing).annotate({
+  identifier: "AcceptedSpeech",
+  description: "The sound is being made; `location` is the path of the task",
+  httpApiStatus: 202
+})
+
 export class AudioGroup extends HttpApiGroup.make("audio")
   .add(
     HttpApiEndpoint.post("speech", "/audio/speech", {
-      headers: idempotencyHeader,
+      headers: { ...idempotencyHeader, prefer: preferHeader("sound") },
       payload: SpeechBody,
-      success: Sound,
+      success: [Sound, Accepted],
       error: orderErrors
     })
       .annotate(BodyLimit, "texts")
@@ -57,7 +133,9 @@ export class AudioGroup extends HttpApiGroup.make("audio")
             "characters charges exactly what the quote says; a price by tokens charges what the vendor counts, " +
             "or what was held where it counts nothing. A sound that breaks off is charged, and its connection is " +
             "closed before the end of the body. A repeat under the same `Idempotency-Key` gets the same sound " +
-            "while this gateway has it in memory, and 409 afterwards; it never pays a second time."
+            "while this gateway has it in memory, and 409 afterwards; it never pays a second time. With " +
+            "`Prefer: respond-async` the answer is 202 with a task as soon as the price is held, where the " +
+            "gateway has an archive; the sound is then stored there."
         )
       ),
     HttpApiEndpoint.post("transcribe", "/audio/transcriptions", transcription)
@@ -83,6 +161,55 @@ export class AudioGroup extends HttpApiGroup.make("audio")
           "Translate a sound",
           "The same as a transcription, with the text in English. `language` is not sent."
         )
+      ),
+    HttpApiEndpoint.get("list", "/audio/speech", {
+      query: taskListQuery,
+      success: listWithEnds(ListedSpeech),
+      error: errors.InvalidRequest
+    }).annotateMerge(
+      operation(
+        "List tasks of speech",
+        "The member's own tasks of speech, which were ordered with `Prefer: respond-async`, newest first."
       )
+    ),
+    HttpApiEndpoint.get("read", "/audio/speech/:task_id", {
+      ...taskRequest,
+      success: SpeechTaskView,
+      error: errors.TaskNotFound
+    })
+      .annotate(LookUp, true)
+      .annotate(HeldOpen, "with-wait")
+      .annotateMerge(
+        operation(
+          "Read a task of speech",
+          "A task that was ordered with `Prefer: respond-async`. With `wait` the answer comes when the task ends; `Retry-After` is the time until the next poll."
+        )
+      ),
+    HttpApiEndpoint.get("events", "/audio/speech/:task_id/events", {
+      ...taskEventsRequest,
+      success: [HttpApiSchema.StreamSse({ events: SpeechTaskEvent }), HttpApiSchema.NoContent],
+      error: errors.TaskNotFound
+    })
+      .annotate(LookUp, true)
+      .annotate(HeldOpen, "always")
+      .annotateMerge(operation("Follow a task of speech", EVENTS_DESCRIPTION)),
+    HttpApiEndpoint.delete("remove", "/audio/speech/:task_id", {
+      params: { task_id: taskId },
+      success: deletedTask("speech"),
+      error: [errors.TaskNotFound, errors.TaskProcessing, errors.PermissionDenied]
+    }).annotateMerge(
+      operation(
+        "Delete a task of speech",
+        "Deletes a task that has ended, and its sound in the archive, with a key of the member who ordered it. Its charge stays, and nothing is refunded."
+      )
+    ),
+    HttpApiEndpoint.get("content", "/audio/speech/:task_id/content", {
+      params: { task_id: taskId },
+      ...fileRequest,
+      error: [errors.InvalidRequest, errors.TaskNotFound, errors.NotFound, errors.UpstreamError]
+    })
+      .annotate(LookUp, true)
+      .annotate(TakesLinks, "speech")
+      .annotateMerge(operation("Load the sound of a task", "The sound of a task of speech."))
   )
   .annotateEndpoints(RequiredScope, "audio") {}

@@ -26,6 +26,7 @@ import {
   idempotencyHeader,
   listEntryFields,
   listWithEnds,
+  preferHeader,
   TaskFailure,
   taskEvent,
   taskEventsRequest,
@@ -33,7 +34,6 @@ import {
   taskListQuery,
   taskRequest,
   taskStatus,
-  text,
   wholeNumber
 } from "../shared.ts"
 
@@ -127,12 +127,7 @@ const Accepted = Schema.Struct(processing).annotate({
 const orderEndpoint = {
   headers: {
     ...idempotencyHeader,
-    prefer: Schema.optionalKey(
-      text(
-        "`respond-async` (RFC 7240): answered at once with a task to read; without it, with the images",
-        "respond-async"
-      )
-    )
+    prefer: preferHeader("images")
   },
   success: [ImageAnswer, Accepted, ImageEvents],
   error: [errors.ImageUnsupportedProtocol, ...orderErrors]

@@ -9,8 +9,11 @@ import { customerApi } from "../../api/contractOf.ts"
 import { RequestForm } from "../../api/middlewares.ts"
 import { AudioGroup } from "../../api/orders/AudioApi.ts"
 import { placeOrder, responseOf, soundResponse, streamResponse } from "../respond.ts"
+import { makeFileResponses } from "./fileResponses.ts"
 import { narrowContext } from "./narrowContext.ts"
 import { makeOrderBody } from "./orderBody.ts"
+import { acceptedTask, needsTask, prefersTask } from "./respondAsync.ts"
+import { makeTaskResponses } from "./taskResponses.ts"
 import { transcriptionOfForm } from "./transcriptionForms.ts"
 
 const audioResponse = Effect.fnUntraced(function* (answer: AnswerBody | StreamedWork) {
@@ -23,6 +26,8 @@ const audioResponse = Effect.fnUntraced(function* (answer: AnswerBody | Streamed
 export const layerAudioHandlers = Layer.unwrap(
   Effect.gen(function* () {
     const orders = yield* Orders
+    const tasks = yield* makeTaskResponses("speech")
+    const files = yield* makeFileResponses
     const orderBody = yield* makeOrderBody
     const speech = orderBody(SpeechBody, "tts")
     const transcription = orderBody(TranscriptionBody, "asr")
@@ -40,7 +45,13 @@ export const layerAudioHandlers = Layer.unwrap(
             "speech",
             Effect.fnUntraced(function* (request) {
               const body = yield* speech.json
-              return yield* audioResponse(yield* placeOrder(request, body, orders.speech))
+              if (!prefersTask(request.headers.prefer)) {
+                if (body.callback_url != null) return yield* needsTask("sound")
+                return yield* audioResponse(yield* placeOrder(request, body, orders.speech))
+              }
+              yield* tasks.checkCallbackUrl(body.callback_url)
+              const id = yield* placeOrder(request, body, orders.speechTask)
+              return acceptedTask("speech", id, tasks.retryHeaders(null, 0))
             })
           )
           .handleRaw(
@@ -57,6 +68,13 @@ export const layerAudioHandlers = Layer.unwrap(
               return yield* audioResponse(yield* placeOrder(request, body, orders.translation))
             })
           )
+          .handleAll({
+            list: ({ query }) => tasks.list(query),
+            read: ({ params, query }) => tasks.answer(params.task_id, query.wait),
+            remove: ({ params }) => tasks.remove(params.task_id),
+            content: ({ params, headers }) => files.sound(params.task_id, headers),
+            events: ({ params, headers }) => tasks.events(params.task_id, headers["last-event-id"])
+          })
       )
     )
   })

@@ -148,6 +148,10 @@ export const makeFileResponses = Effect.gen(function* () {
       const task: Task = yield* findTask("video", id)
       return yield* serveFile(task, 0, task.videoUrl, headers)
     }),
+    /** Serves the sound of a task, which is in the archive alone. */
+    sound: Effect.fnUntraced(function* (id: string, headers: FileHeaders) {
+      return yield* serveFile(yield* findTask("speech", id), 0, null, headers)
+    }),
     /** Serves an image of a task; `n` counts from 0, as in the task's `data`. */
     image: Effect.fnUntraced(function* (id: string, n: number, headers: FileHeaders) {
       const task: Task = yield* findTask("image", id)

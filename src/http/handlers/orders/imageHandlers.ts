@@ -1,7 +1,5 @@
 import { Effect, Layer } from "effect"
-import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
-import { InvalidRequest } from "../../../domain/Errors.ts"
 import { ImageEditBody } from "../../../domain/image/ImageEditRequest.ts"
 import { ImageBody } from "../../../domain/image/ImageRequest.ts"
 import type { OrderResult } from "../../../orders/idempotency.ts"
@@ -18,6 +16,7 @@ import { placeOrder, responseOf, streamResponse } from "../respond.ts"
 import { makeFileResponses } from "./fileResponses.ts"
 import { editOfForm, formKinds } from "./imageForms.ts"
 import { narrowContext } from "./narrowContext.ts"
+import { acceptedTask, needsTask, prefersTask } from "./respondAsync.ts"
 import { makeTaskResponses } from "./taskResponses.ts"
 
 const imageBody = bodyOf(ImageBody)
@@ -32,19 +31,6 @@ type Order<Body, A, E> = (
 interface OrderRequest {
   readonly headers: { readonly prefer?: string; readonly "idempotency-key"?: string }
 }
-
-const RESPOND_ASYNC = "respond-async"
-
-/** Whether a `Prefer` header (RFC 7240) requests a task in place of the images. */
-const prefersTask = (prefer = ""): boolean =>
-  prefer
-    .split(",")
-    .some((preference) => preference.split(";", 1)[0]?.trim().toLowerCase() === RESPOND_ASYNC)
-
-const needsTask = new InvalidRequest({
-  message: `callback_url: Send the header "Prefer: ${RESPOND_ASYNC}" with it, as the answer of an order without has the images`,
-  param: "callback_url"
-})
 
 export const layerImagesHandlers = Layer.unwrap(
   Effect.gen(function* () {
@@ -73,23 +59,13 @@ export const layerImagesHandlers = Layer.unwrap(
       orderTask: Order<Body, string, F>
     ) {
       if (!prefersTask(request.headers.prefer)) {
-        if (body.callback_url != null) return yield* needsTask
+        if (body.callback_url != null) return yield* needsTask("images")
         const answer = yield* placeOrder(request, body, orderImages)
         return answer instanceof StreamedAnswer ? yield* streamResponse(answer) : responseOf(answer)
       }
       yield* tasks.checkCallbackUrl(body.callback_url)
       const id = yield* placeOrder(request, body, orderTask)
-      return HttpServerResponse.jsonUnsafe(
-        { id, task_status: "processing" },
-        {
-          status: 202,
-          headers: {
-            location: `/v1/images/${id}`,
-            "preference-applied": RESPOND_ASYNC,
-            ...tasks.retryHeaders(null, 0)
-          }
-        }
-      )
+      return acceptedTask("image", id, tasks.retryHeaders(null, 0))
     })
 
     return narrowContext(
