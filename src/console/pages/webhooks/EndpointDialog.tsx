@@ -13,6 +13,8 @@ const eventNames = {
   "video.failed": "videoFailed",
   "image.completed": "imageCompleted",
   "image.failed": "imageFailed",
+  "speech.completed": "speechCompleted",
+  "speech.failed": "speechFailed",
   "balance.low": "balanceLow",
   "cap.reached": "capReached",
   "budget.threshold": "budgetThreshold",

@@ -156,6 +156,7 @@ export const orders = {
     label: "Result",
     video: "Video",
     image: "Image {{n}}",
+    sound: "Sound",
     download: "Download",
     gone: "The file has expired.",
     deleted: "The result and its files were deleted.",

@@ -68,6 +68,8 @@ export const webhooks = {
     videoFailed: "A video failed; its hold was released.",
     imageCompleted: "An image task succeeded.",
     imageFailed: "An image task failed; its hold was released.",
+    speechCompleted: "A speech task succeeded.",
+    speechFailed: "A speech task failed.",
     balanceLow: "The balance fell below the low-balance alert.",
     capReached: "A monthly cap rejected an order for the first time this month.",
     budgetThreshold: "A budget reached a threshold.",

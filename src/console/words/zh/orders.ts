@@ -158,6 +158,7 @@ export const orders: Translated<typeof english> = {
     label: "结果",
     video: "视频",
     image: "图片 {{n}}",
+    sound: "音频",
     download: "下载",
     gone: "文件已不再保留。",
     deleted: "订单结果及其文件已被删除。",

@@ -70,6 +70,8 @@ export const webhooks: Translated<typeof english> = {
     videoFailed: "视频生成失败，预扣已释放。",
     imageCompleted: "以任务方式下单的图片生成完成。",
     imageFailed: "图片任务失败，预扣已释放。",
+    speechCompleted: "语音任务生成完成。",
+    speechFailed: "语音任务失败。",
     balanceLow: "余额低于提醒阈值。",
     capReached: "成员的月度上限本月首次拒绝了订单。",
     budgetThreshold: "预算达到某个阈值。",

@@ -4,18 +4,21 @@ import { useDisclosure } from "@mantine/hooks"
 import { notifications } from "@mantine/notifications"
 import { IconTrash } from "@tabler/icons-react"
 import { useTranslation } from "react-i18next"
+import type { TaskKind } from "../../../../domain/orderIds.ts"
 import { useApiMutation } from "../../../gateway/hooks.tsx"
 import { FailureNote } from "../../../parts/FailureNote.tsx"
-import type { Kind } from "../orderMarks.tsx"
 
-export const DeleteButton = ({ id, kind }: { readonly id: string; readonly kind: Kind }) => {
+export const DeleteButton = ({ id, kind }: { readonly id: string; readonly kind: TaskKind }) => {
   const { t } = useTranslation("orders")
   const { t: shell } = useTranslation()
   const [isOpen, { open, close }] = useDisclosure(false)
   const params = { task_id: id }
-  const video = useApiMutation(() => (gateway) => gateway.videos.remove({ params }), [["orders"]])
-  const image = useApiMutation(() => (gateway) => gateway.images.remove({ params }), [["orders"]])
-  const removal = kind === "video" ? video : image
+  const removals = {
+    video: useApiMutation(() => (gateway) => gateway.videos.remove({ params }), [["orders"]]),
+    image: useApiMutation(() => (gateway) => gateway.images.remove({ params }), [["orders"]]),
+    speech: useApiMutation(() => (gateway) => gateway.audio.remove({ params }), [["orders"]])
+  } as const
+  const removal = removals[kind]
   const remove = async () => {
     try {
       await removal.mutateAsync(undefined)

@@ -4,6 +4,7 @@ import { IconDownload } from "@tabler/icons-react"
 import { useQuery } from "@tanstack/react-query"
 import { useEffect, useState } from "react"
 import { useTranslation } from "react-i18next"
+import { type TaskKind, taskPaths } from "../../../../domain/orderIds.ts"
 import { failureOf } from "../../../gateway/failures.ts"
 import { request, save } from "../../../gateway/files.ts"
 import { useApiQuery, useSession } from "../../../gateway/hooks.tsx"
@@ -28,13 +29,13 @@ const Medium = ({
   path,
   name,
   label,
-  isVideo
+  form
 }: {
   readonly path: string
   /** The name of the saved file, without its extension, which follows from the media type. */
   readonly name: string
   readonly label: string
-  readonly isVideo: boolean
+  readonly form: "video" | "image" | "sound"
 }) => {
   const { t } = useTranslation("orders")
   const { session } = useSession()
@@ -60,7 +61,7 @@ const Medium = ({
   const ending = blob.type.split("/")[1]?.replace(/[^a-z0-9].*/, "") ?? "bin"
   return (
     <Stack gap="xs">
-      {isVideo ? (
+      {form === "video" ? (
         // biome-ignore lint/a11y/useMediaCaption: vendors make no captions
         <video
           src={address}
@@ -68,6 +69,9 @@ const Medium = ({
           aria-label={label}
           style={{ width: "100%", maxHeight: 480, background: "black", borderRadius: 8 }}
         />
+      ) : form === "sound" ? (
+        // biome-ignore lint/a11y/useMediaCaption: the text of the sound is not stored
+        <audio src={address} controls aria-label={label} style={{ width: "100%" }} />
       ) : (
         <Image src={address} alt={label} radius="md" mah={480} fit="contain" />
       )}
@@ -103,7 +107,7 @@ const ImageGrid = ({ id }: { readonly id: string }) => {
                   path={`/v1/images/${id}/content/${n}`}
                   name={`${id}-${n}`}
                   label={t("player.image", { n: n + 1 })}
-                  isVideo={false}
+                  form="image"
                 />
               ))
             : null}
@@ -113,17 +117,13 @@ const ImageGrid = ({ id }: { readonly id: string }) => {
   )
 }
 
-export const OrderPlayer = ({
-  id,
-  kind
-}: {
-  readonly id: string
-  readonly kind: "video" | "image"
-}) => {
+export const OrderPlayer = ({ id, kind }: { readonly id: string; readonly kind: TaskKind }) => {
   const { t } = useTranslation("orders")
-  return kind === "image" ? (
-    <ImageGrid id={id} />
+  if (kind === "image") return <ImageGrid id={id} />
+  const path = `${taskPaths[kind]}/${id}/content`
+  return kind === "video" ? (
+    <Medium path={path} name={id} label={t("player.video")} form="video" />
   ) : (
-    <Medium path={`/v1/videos/${id}/content`} name={id} label={t("player.video")} isVideo />
+    <Medium path={path} name={id} label={t("player.sound")} form="sound" />
   )
 }

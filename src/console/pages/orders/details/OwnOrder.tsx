@@ -1,6 +1,7 @@
 /** One order of the member: its timeline, its result, and its receipt. */
 import { Alert, Card, Grid, Group, Stack, Text, Title } from "@mantine/core"
 import { useTranslation } from "react-i18next"
+import { type TaskKind, taskKindOf } from "../../../../domain/orderIds.ts"
 import type { OwnOrderView } from "../../../../features/usage/OrdersApi.ts"
 import { useApiQuery } from "../../../gateway/hooks.tsx"
 import { useHasScopes } from "../../../gateway/me.ts"
@@ -21,16 +22,23 @@ type Order = typeof OwnOrderView.Type
 
 const EVERY_MILLIS = 2_000
 
-/** Whether the order can be deleted. For its client, a video that no vendor accepted is no task. */
-const isDeletable = ({ is_task, kind, state, accepted_at, deleted_at }: Order): boolean =>
-  is_task &&
-  state !== "processing" &&
-  deleted_at === null &&
-  (kind === "image" || accepted_at !== null)
+/** The kind of the order's task; null where the order was answered with its result. */
+const taskKindIn = ({ id, is_task }: Order): TaskKind | null => (is_task ? taskKindOf(id) : null)
+
+/**
+ * The kind of the task where it can be deleted. For its client, a video that no vendor accepted is
+ * no task.
+ */
+const deletableKind = (order: Order): TaskKind | null => {
+  const kind = taskKindIn(order)
+  const isTask = kind !== "video" || order.accepted_at !== null
+  return order.state !== "processing" && order.deleted_at === null && isTask ? kind : null
+}
 
 const Result = ({ order }: { readonly order: Order }) => {
   const { t } = useTranslation("orders")
-  const { id, kind, state, is_task, deleted_at } = order
+  const { id, state, deleted_at } = order
+  const kind = taskKindIn(order)
   if (deleted_at !== null) return <Text c="dimmed">{t("player.deleted")}</Text>
   if (state === "failed") {
     return (
@@ -44,7 +52,7 @@ const Result = ({ order }: { readonly order: Order }) => {
       </Alert>
     )
   }
-  if (!is_task || kind === "text") return <Text c="dimmed">{t("player.notKept")}</Text>
+  if (kind === null) return <Text c="dimmed">{t("player.notKept")}</Text>
   if (state === "processing") return <Text c="dimmed">{t("player.waiting")}</Text>
   return <OrderPlayer id={id} kind={kind} />
 }
@@ -52,6 +60,7 @@ const Result = ({ order }: { readonly order: Order }) => {
 const OpenedOrder = ({ order }: { readonly order: Order }) => {
   const { t } = useTranslation("orders")
   const { usage_id } = order
+  const deletable = deletableKind(order)
   const receipt = useApiQuery(
     ["orders", "receipt", usage_id],
     (gateway) => gateway.account.receipt({ params: { id: usage_id ?? "" } }),
@@ -73,7 +82,7 @@ const OpenedOrder = ({ order }: { readonly order: Order }) => {
         </Title>
         <Group gap="xs">
           <CopyLink />
-          {isDeletable(order) ? <DeleteButton id={order.id} kind={order.kind} /> : null}
+          {deletable === null ? null : <DeleteButton id={order.id} kind={deletable} />}
         </Group>
       </Group>
       <Group gap="lg">
