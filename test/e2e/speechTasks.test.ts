@@ -127,6 +127,8 @@ for (const kind of databasesInTurn(import.meta.filename)) {
           yield* gateway.call("/v1/audio/speech", { key: who.key })
         )
         assert.deepStrictEqual(list.data, [{ id, model: "voice-1" }])
+        const others = yield* gateway.call("/v1/audio/speech?model=voice-han", { key: who.key })
+        assert.deepStrictEqual((yield* bodyAs(Listed, others)).data, [])
         const path = `/v1/audio/speech/${id}`
         assert.strictEqual((yield* gateway.call(path, { key: colleague.key })).status, 404)
         assert.strictEqual((yield* gateway.call(`/v1/images/${id}`, { key: who.key })).status, 404)

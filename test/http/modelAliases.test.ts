@@ -43,10 +43,14 @@ const orderingRoutes = customerRoutes
   .filter((route) => route.method === "POST" && hasModel(route))
   .map((route) => ({ ...route, body: decodeOrder(examplesOf(route)[0]) }))
 
-/** The lists of a member that are filtered by a model. */
+/**
+ * The lists of a member that are filtered by a model, but for that of tasks of speech, which need an
+ * archive.
+ */
 const filteredLists = customerRoutes.filter(({ method, path }) => {
   const { parameters = [] } = contract.paths[path]?.get ?? {}
-  return method === "GET" && parameters.some(({ name }) => name === "model")
+  const isFiltered = method === "GET" && parameters.some(({ name }) => name === "model")
+  return isFiltered && path !== "/v1/audio/speech"
 })
 
 const nameOf = ({ method, path }: Pick<DeclaredRoute, "method" | "path">) => `${method} ${path}`

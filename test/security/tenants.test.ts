@@ -1,6 +1,7 @@
 /** What belongs to another organisation answers exactly as what does not exist. */
 import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
+import { bucket } from "../support/archives.ts"
 import {
   bodyAs,
   type Customer,
@@ -12,6 +13,7 @@ import type { HttpAnswer } from "../support/http.ts"
 import { createVideo, finishVideo, orderImages } from "../support/orders.ts"
 import { makeReceiver } from "../support/receiver.ts"
 import { declaredRoutes, examplesOf, paramsOf, pathWith } from "../support/routes.ts"
+import { speechCatalog } from "../support/speechCatalog.ts"
 import { PNG, uploaded } from "../support/uploads.ts"
 
 const Usage = Schema.Struct({ data: Schema.Array(Schema.Struct({ id: Schema.String })) })
@@ -46,17 +48,17 @@ const belongings = Effect.fnUntraced(function* (owner: Customer) {
   const other = yield* createVideo(owner, { model: "film-1" })
   yield* finishVideo(owner, other)
   assert.strictEqual((yield* orderImages(owner, { model: "paint-1" })).status, 200)
-  const imageTask = Effect.gen(function* () {
-    const accepted = yield* gateway.call("/v1/images/generations", {
-      key: owner.key,
-      headers: { prefer: "respond-async" },
-      json: { model: "paint-1", prompt: "x" }
-    })
-    const { id } = yield* bodyAs(Accepted, accepted)
-    yield* gateway.call(`/v1/images/${id}?wait=30`, { key: owner.key })
-    return id
+  const taskOf = Effect.fnUntraced(function* (path: string, json: object) {
+    const headers = { prefer: "respond-async" }
+    const accepted = yield* gateway.call(path, { key: owner.key, headers, json })
+    const location = accepted.headers.get("location") ?? ""
+    yield* gateway.call(`${location}?wait=30`, { key: owner.key })
+    return (yield* bodyAs(Accepted, accepted)).id
   })
+  const imageTask = taskOf("/v1/images/generations", { model: "paint-1", prompt: "x" })
+  const speechTask = taskOf("/v1/audio/speech", { model: "voice-1", input: "x" })
   const images = yield* imageTask
+  const speech = yield* speechTask
   const { url } = yield* makeReceiver()
   const endpoint = Effect.gen(function* () {
     const made = yield* gateway.call("/v1/webhook_endpoints", {
@@ -80,10 +82,15 @@ const belongings = Effect.fnUntraced(function* (owner: Customer) {
     ["/v1/images/:task_id/events", [images]],
     ["/v1/images/:task_id/content/:n", [images]],
     ["/v1/images", [images]],
+    ["/v1/audio/speech/:task_id", [speech]],
+    ["/v1/audio/speech/:task_id/events", [speech]],
+    ["/v1/audio/speech/:task_id/content", [speech]],
+    ["/v1/audio/speech", [speech]],
     ["/v1/orders", [running, done, deleted, images]],
     ["/v1/orders/:id", [running, done, deleted, images]],
     ["DELETE /v1/videos/:task_id", [deleted, openaiId(other)]],
     ["DELETE /v1/images/:task_id", [yield* imageTask]],
+    ["DELETE /v1/audio/speech/:task_id", [yield* speechTask]],
     ["DELETE /v1/webhook_endpoints/:id", [yield* endpoint]],
     ["/v1/files", files],
     ["/v1/files/:id", files],
@@ -102,6 +109,7 @@ const lists: ReadonlySet<string> = new Set([
   "/v1/usage",
   "/v1/videos",
   "/v1/images",
+  "/v1/audio/speech",
   "/v1/orders",
   "/v1/files",
   "/v1/webhook_endpoints"
@@ -152,58 +160,62 @@ const assertHidden = Effect.fnUntraced(function* (
 
 const settings = { ...quickSettings, webhookAllowPrivate: true }
 
-layer(layerTestGateway("postgres", settings), { excludeTestServices: true, timeout: "60 seconds" })(
-  "tenants",
-  (it) => {
-    it.effect("a foreign id answers byte for byte as an unknown one, on every route", () =>
-      Effect.gen(function* () {
-        const gateway = yield* Gateway
-        const owner = yield* gateway.customer("100")
-        const stranger = yield* gateway.customer("100")
-        const ids = yield* belongings(owner)
-        assert.isAtLeast(places.length, 2)
-        for (const place of places) {
-          const { method, path, param } = place
-          const owned = ids.get(`${method} ${path}`) ?? ids.get(path) ?? ids.get(param)
-          if (owned === undefined) throw new Error(`${path} needs ids of a ${param} to be tried`)
-          for (const id of owned) yield* assertHidden(place, id, owner, stranger)
-        }
-      })
-    )
+layer(
+  layerTestGateway(
+    "postgres",
+    { ...settings, hasArchive: true },
+    { catalogFor: speechCatalog, bucket }
+  ),
+  { excludeTestServices: true, timeout: "60 seconds" }
+)("tenants", (it) => {
+  it.effect("a foreign id answers byte for byte as an unknown one, on every route", () =>
+    Effect.gen(function* () {
+      const gateway = yield* Gateway
+      const owner = yield* gateway.customer("100")
+      const stranger = yield* gateway.customer("100")
+      const ids = yield* belongings(owner)
+      assert.isAtLeast(places.length, 2)
+      for (const place of places) {
+        const { method, path, param } = place
+        const owned = ids.get(`${method} ${path}`) ?? ids.get(path) ?? ids.get(param)
+        if (owned === undefined) throw new Error(`${path} needs ids of a ${param} to be tried`)
+        for (const id of owned) yield* assertHidden(place, id, owner, stranger)
+      }
+    })
+  )
 
-    it.effect("an Idempotency-Key of another organisation says nothing", () =>
-      Effect.gen(function* () {
-        const gateway = yield* Gateway
-        const owner = yield* gateway.customer("100")
-        const stranger = yield* gateway.customer("100")
-        const order = (who: Customer, prompt: string) =>
-          gateway.call("/v1/images/generations", {
-            key: who.key,
-            headers: { "idempotency-key": "shared" },
-            json: { model: "paint-1", prompt }
-          })
-        assert.strictEqual((yield* order(owner, "mine")).status, 200)
-        const other = yield* order(stranger, "another")
-        assert.strictEqual(other.status, 200, other.text)
-        assert.isNull(other.headers.get("idempotency-replayed"))
-      })
-    )
+  it.effect("an Idempotency-Key of another organisation says nothing", () =>
+    Effect.gen(function* () {
+      const gateway = yield* Gateway
+      const owner = yield* gateway.customer("100")
+      const stranger = yield* gateway.customer("100")
+      const order = (who: Customer, prompt: string) =>
+        gateway.call("/v1/images/generations", {
+          key: who.key,
+          headers: { "idempotency-key": "shared" },
+          json: { model: "paint-1", prompt }
+        })
+      assert.strictEqual((yield* order(owner, "mine")).status, 200)
+      const other = yield* order(stranger, "another")
+      assert.strictEqual(other.status, 200, other.text)
+      assert.isNull(other.headers.get("idempotency-replayed"))
+    })
+  )
 
-    it.effect("lists and sums hold nothing of another organisation", () =>
-      Effect.gen(function* () {
-        const gateway = yield* Gateway
-        const owner = yield* gateway.customer("100")
-        const stranger = yield* gateway.customer("100")
-        const ids = [...(yield* belongings(owner)).values()].flat()
-        for (const { method, path } of declaredRoutes) {
-          if (method !== "GET" || !path.startsWith("/v1/") || paramsOf(path).length > 0) continue
-          const { text } = yield* gateway.call(path, { key: stranger.key })
-          for (const id of [...ids, owner.organizationId, owner.memberId]) {
-            assert.notInclude(text, id, path)
-          }
+  it.effect("lists and sums hold nothing of another organisation", () =>
+    Effect.gen(function* () {
+      const gateway = yield* Gateway
+      const owner = yield* gateway.customer("100")
+      const stranger = yield* gateway.customer("100")
+      const ids = [...(yield* belongings(owner)).values()].flat()
+      for (const { method, path } of declaredRoutes) {
+        if (method !== "GET" || !path.startsWith("/v1/") || paramsOf(path).length > 0) continue
+        const { text } = yield* gateway.call(path, { key: stranger.key })
+        for (const id of [...ids, owner.organizationId, owner.memberId]) {
+          assert.notInclude(text, id, path)
         }
-        assert.deepInclude(yield* gateway.balance(stranger), { balance: "100", held: "0" })
-      })
-    )
-  }
-)
+      }
+      assert.deepInclude(yield* gateway.balance(stranger), { balance: "100", held: "0" })
+    })
+  )
+})

@@ -1,13 +1,19 @@
 /** A quarter of business, ordered and paid through the ledger by a clock of its own, and what it came to. */
 import { randomUUID } from "node:crypto"
 import { Effect, Redacted, Result, Schema } from "effect"
-import { CatalogDocument } from "../../src/domain/catalog/CatalogDocument.ts"
+import { CatalogDocument, type CatalogWrite } from "../../src/domain/catalog/CatalogDocument.ts"
+import { isBilledByInput } from "../../src/domain/catalog/Modality.ts"
 import type { PriceListTerms } from "../../src/domain/catalog/PriceList.ts"
 import type { Prices } from "../../src/domain/catalog/Prices.ts"
 import { priceModel } from "../../src/domain/catalog/priceLists.ts"
 import { quoteImages } from "../../src/domain/image/ImageQuote.ts"
 import { Quote, unitOf } from "../../src/domain/money/Quote.ts"
-import { costOf, quoteText } from "../../src/domain/text/TextQuote.ts"
+import {
+  type AnsweredWork,
+  chargeWork,
+  type ExpectedWork,
+  quoteWork
+} from "../../src/domain/money/workQuotes.ts"
 import { chargeVideo } from "../../src/domain/video/VideoCharge.ts"
 import { quoteVideo } from "../../src/domain/video/VideoQuote.ts"
 import { Access, allScopes } from "../../src/services/Access.ts"
@@ -70,8 +76,49 @@ export interface Customer {
 const encodeQuote = Schema.encodeSync(Quote)
 const ok = Result.getOrThrow
 
-/** The catalog by which all is ordered. */
-export const quarterCatalog = Schema.decodeUnknownSync(CatalogDocument)({
+/** The models whose orders are answered at once, in every unit in which they are billed. */
+const answeredAtOnce = [
+  {
+    id: "talk-1",
+    modality: "chat",
+    prices: { kind: "tokens", per_million_input: "2", per_million_output: "8" }
+  },
+  {
+    id: "see-1",
+    modality: "vlm",
+    prices: { kind: "tokens", per_million_input: "3", per_million_output: "12" }
+  },
+  {
+    id: "embed-1",
+    modality: "embedding",
+    prices: { kind: "tokens", per_million_input: "0.5" }
+  },
+  {
+    id: "rank-1",
+    modality: "rerank",
+    protocol: "jina",
+    prices: { kind: "searches", per_thousand_searches: "2" }
+  },
+  {
+    id: "rank-2",
+    modality: "rerank",
+    protocol: "jina",
+    prices: { kind: "tokens", per_million_input: "0.8" }
+  },
+  {
+    id: "voice-1",
+    modality: "tts",
+    prices: { kind: "characters", per_million_characters: "100", counts: "han_double" }
+  },
+  {
+    id: "listen-1",
+    modality: "asr",
+    prices: { kind: "audio_seconds", per_second: "0.0001", step_seconds: 15, minimum_seconds: 30 }
+  }
+] as const
+
+/** The catalog by which all is ordered, as it is written. */
+export const quarterCatalogText: typeof CatalogWrite.Encoded = {
   channels: [],
   mounts: [],
   models: [
@@ -96,14 +143,11 @@ export const quarterCatalog = Schema.decodeUnknownSync(CatalogDocument)({
       protocol: "ip_a",
       prices: { kind: "image", per_image: "0.2" }
     },
-    {
-      id: "talk-1",
-      modality: "chat",
-      protocol: "openai",
-      prices: { kind: "tokens", per_million_input: "2", per_million_output: "8" }
-    }
+    ...answeredAtOnce.map((model) => ({ protocol: "openai", ...model }))
   ]
-})
+}
+
+export const quarterCatalog = Schema.decodeUnknownSync(CatalogDocument)(quarterCatalogText)
 
 /** The prices of a model under a list, and whether they are the list's. */
 const pricesUnder = (list: Pick<QuarterList, "terms"> | null, id: string) => {
@@ -135,6 +179,12 @@ export const chargeUnder = (
       return output * prices.per_image
     case "tokens":
       return input * (prices.per_million_input ?? 0n) + output * (prices.per_million_output ?? 0n)
+    case "characters":
+      return output * prices.per_million_characters
+    case "audio_seconds":
+      return output * prices.per_second
+    case "searches":
+      return output * prices.per_thousand_searches
     default:
       throw noPrice(model)
   }
@@ -160,6 +210,30 @@ interface Ordered {
   readonly counted: Counted
 }
 
+/** What an order that is answered at once is held for, and what its vendor reports. */
+const workOf = (dice: Dice, modality: (typeof answeredAtOnce)[number]["modality"]) => {
+  const hasOutput = modality === "chat" || modality === "vlm"
+  const milliseconds = 500 + dice.roll(200_000)
+  const codePoints = 1 + dice.roll(4000)
+  const expected: ExpectedWork = {
+    ...expectedTokens(500n, hasOutput ? 1000n : 0n),
+    documents: 1 + dice.roll(250),
+    sound: { milliseconds, mostMilliseconds: milliseconds + 2000 },
+    ...(modality === "tts"
+      ? { characters: { codePoints, hanCharacters: dice.roll(codePoints) } }
+      : {})
+  }
+  const answered: AnsweredWork = {
+    usage: {
+      inputTokens: BigInt(1 + dice.roll(900)),
+      outputTokens: hasOutput ? BigInt(1 + dice.roll(2000)) : 0n
+    },
+    outputBytes: 0,
+    ...(dice.chance(50) ? { seconds: (milliseconds + dice.roll(2000)) / 1000 } : {})
+  }
+  return { expected, answered }
+}
+
 /** An order of any kind with what it is charged: also above its hold where tokens are counted. */
 const orderOf = (dice: Dice, list: QuarterList | null): Ordered => {
   const priced = (id: string) => {
@@ -169,7 +243,7 @@ const orderOf = (dice: Dice, list: QuarterList | null): Ordered => {
   const seconds = 3 + dice.roll(10)
   const sku = { seconds, resolution: "720p", billedResolution: "720p" } as const
   const videos = { videos: dice.roll(2), videoSeconds: null }
-  switch (dice.roll(4)) {
+  switch (dice.roll(6)) {
     case 0: {
       const { prices, priceList } = priced("film-1")
       const quote = ok(quoteVideo(kindOf("token_video", prices), sku, videos))
@@ -237,29 +311,21 @@ const orderOf = (dice: Dice, list: QuarterList | null): Ordered => {
       }
     }
     default: {
-      const { prices, priceList } = priced("talk-1")
-      const quote = ok(quoteText(kindOf("tokens", prices), expectedTokens(500n, 1000n)))
-      const [input, output] = [BigInt(1 + dice.roll(900)), BigInt(1 + dice.roll(2000))]
-      const usage: UsageEntry = {
-        input,
-        output,
-        unit: "token",
-        unitPriceNano: quote.nanoPerOutputToken,
-        inputUnitPriceNano: quote.nanoPerInputToken,
-        basis: "upstream_usage"
-      }
-      const chargeNano = costOf(quote, { inputTokens: input, outputTokens: output })
+      const model = dice.pick<(typeof answeredAtOnce)[number]>(answeredAtOnce)
+      const { prices, priceList } = priced(model.id)
+      if (prices === undefined) throw noPrice(model.id)
+      const { expected, answered } = workOf(dice, model.modality)
+      const quoted = quoteWork(prices, expected)
+      if (quoted === null) throw noPrice(model.id)
+      const quote = ok(quoted)
+      const { chargeNano, implausible: _, ...charge } = chargeWork(quote, answered)
+      const unitPriceNano = isBilledByInput(model.modality)
+        ? (charge.inputUnitPriceNano ?? charge.unitPriceNano)
+        : charge.unitPriceNano
+      const usage: UsageEntry = { ...charge, unitPriceNano }
       const counted = { ...usage, withVideo: false }
-      return {
-        model: "talk-1",
-        modality: "chat",
-        prefix: "tx",
-        quote,
-        chargeNano,
-        usage,
-        priceList,
-        counted
-      }
+      const { id, modality } = model
+      return { model: id, modality, prefix: "tx", quote, chargeNano, usage, priceList, counted }
     }
   }
 }

@@ -7,6 +7,7 @@ import { applySchema } from "../../../src/postgres/schema/applySchema.ts"
 import { CallLog } from "../../../src/services/CallLog.ts"
 import { WebhookMessages } from "../../../src/services/delivery/WebhookMessages.ts"
 import { IdempotencyKeys } from "../../../src/services/IdempotencyKeys.ts"
+import { TaskRepo } from "../../../src/services/TaskRepo.ts"
 import { layerDatabaseAt } from "../../support/databases.ts"
 import { type Customer, Gateway, layerTestGateway } from "../../support/gateway.ts"
 import { createVideo, finishVideo, orderImages, orderVideo } from "../../support/orders.ts"
@@ -29,6 +30,7 @@ const overAll: ReadonlyArray<readonly [words: RegExp, why: string]> = [
   [/FROM \(SELECT l.organization_id, l.id FROM lingering_orders/, "and what stays open"],
   [/^\s*INSERT INTO lingering_orders/, "the sweep lists what stays open"],
   [/^\s*WITH lingering AS MATERIALIZED/, "the sweep reads what stays open"],
+  [/t\.deadline <= now\(\) - make_interval/, "the sweep reads the tasks past their deadline"],
   [/AS "submittingTasks"/, "gauges of the metrics"],
   [/AS "channelId", count\(\*\)/, "gauges of the channels"],
   [/AS "tookSeconds"/, "usual times are of a model, whoever ordered it"],
@@ -155,6 +157,7 @@ const rareRounds = Effect.gen(function* () {
   yield* Effect.flatMap(CallLog, (log) => log.prune)
   yield* Effect.flatMap(WebhookMessages, (messages) => messages.prune)
   yield* Effect.flatMap(IdempotencyKeys, (keys) => keys.purge)
+  yield* Effect.flatMap(TaskRepo, (tasks) => tasks.overdue(60, 1))
   yield* sealDueMonths
 })
 

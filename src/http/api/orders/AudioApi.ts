@@ -71,7 +71,7 @@ const succeeded = {
       "The address of the sound in the archive, valid for a day",
       "https://gateway.test/v1/audio/speech/sp_0199c8f0-5b7e-7c3a-9d2e-3f1a2b4c5d6e/content?token=..."
     )
-  })
+  }).annotate({ description: "The sound" })
 }
 const failed = {
   id: taskId,
