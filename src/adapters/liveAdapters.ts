@@ -1,10 +1,7 @@
 /** The built-in adapters by protocol. */
 import { Effect, Layer } from "effect"
-import type {
-  AudioProtocol,
-  RerankProtocol,
-  TextProtocol
-} from "../domain/catalog/ProtocolTables.ts"
+import type { AudioProtocol } from "../domain/audio/AudioProtocol.ts"
+import type { RerankProtocol, TextProtocol } from "../domain/catalog/ProtocolTables.ts"
 import type { ImageProtocol } from "../domain/image/ImageProtocol.ts"
 import type { VideoProtocol } from "../domain/video/VideoProtocol.ts"
 import {
@@ -15,6 +12,7 @@ import {
   type TextAdapter,
   type VideoAdapter
 } from "../services/ProtocolAdapter.ts"
+import { makeDashScope } from "./dashscope.ts"
 import { makeIpA } from "./ip_a.ts"
 import { makeIpB } from "./ip_b.ts"
 import { makeIpC } from "./ip_c.ts"
@@ -47,7 +45,10 @@ export const layerAdapters = Layer.effect(
     } satisfies Record<ImageProtocol, ImageAdapter>
     const text = { openai: yield* makeOpenAi } satisfies Record<TextProtocol, TextAdapter>
     const rerank = { jina: yield* makeJina } satisfies Record<RerankProtocol, RerankAdapter>
-    const audio = { openai: yield* makeOpenAiAudio } satisfies Record<AudioProtocol, AudioAdapter>
+    const audio = {
+      dashscope: yield* makeDashScope,
+      openai: yield* makeOpenAiAudio
+    } satisfies Record<AudioProtocol, AudioAdapter>
     return ProtocolAdapter.of({
       video: new Map(Object.entries(video)),
       image: new Map(Object.entries(image)),

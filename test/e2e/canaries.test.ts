@@ -209,7 +209,10 @@ const texts = [
   ],
   ["audio/speech", { model: "voice-1", input: prompt, instructions: prompt }],
   ["audio/speech", { model: "voice-1", input: prompt, stream_format: "sse" }],
-  ["audio/transcriptions", { model: "listen-tokens", prompt, file: sound }]
+  ["audio/transcriptions", { model: "listen-tokens", prompt, file: sound }],
+  ["audio/speech", { model: "voice-cloud", input: prompt, voice: prompt }],
+  ["audio/transcriptions", { model: "listen-cloud", prompt, file: sound }],
+  ["audio/transcriptions", { model: "listen-cloud", prompt, file: sound, stream: true }]
 ] as const
 
 const telemetryTo = (url: string | undefined): Record<string, string> =>
@@ -231,7 +234,7 @@ const catalogAt = (simulatorUrl: string, baseUrl: string | null) => {
   const mounts = [...textual.mounts, ...spoken.mounts]
   const textModels = new Set(texts.map(([, { model }]): string => model))
   const textChannels = channels
-    .filter(({ id }) => id === "ch-t" || id === "ch-o" || id === "ch-j")
+    .filter(({ id }) => ["ch-t", "ch-o", "ch-j", "ch-q"].includes(id))
     .map((one) => ({ ...one, api_key: channelKey }))
   return {
     channels: [...media.channels, ...textChannels].map((channel) => ({

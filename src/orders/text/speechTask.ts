@@ -2,7 +2,7 @@
 import { Array as Arr, Effect, Exit } from "effect"
 import type { KeyTurns } from "../../channels/keyTurns.ts"
 import type { AnsweredWork } from "../../domain/money/workQuotes.ts"
-import { type SpeechBody, speechContentType } from "../../domain/speech/SpeechRequest.ts"
+import type { SpeechBody } from "../../domain/speech/SpeechRequest.ts"
 import type { TokenCounts } from "../../domain/text/TextQuote.ts"
 import { VendorLost } from "../../domain/VendorOutcome.ts"
 import { Settings } from "../../runtime/Settings.ts"
@@ -68,7 +68,6 @@ export const makeSpeechTask = Effect.fnUntraced(function* (
       deadlineSeconds
     })
     const unreadTokens = request.unreportedTokens(resolved.quote)
-    const contentType = speechContentType(body)
 
     const speak = ({ adapter, accounts, job }: (typeof resolved.mounts)[number], id: string) =>
       Effect.gen(function* () {
@@ -82,6 +81,7 @@ export const makeSpeechTask = Effect.fnUntraced(function* (
         if (bucket === null) return yield* noArchive
         const { organizationId } = caller
         const { chunks } = arrived
+        const { contentType } = resolved
         const stored = { organizationId, id, n: 0, contentType, chunks, isMarked: false }
         const file = yield* storeResultFile(bucket, stored)
         return { file, usage: arrived.usage(), outputBytes: 0 }

@@ -1,10 +1,11 @@
 /** The vendors of the built-in protocols, as the wizard offers them. */
+import type { AudioProtocol } from "../../../../domain/audio/AudioProtocol.ts"
 import type { Modality } from "../../../../domain/catalog/Modality.ts"
 import type { ImageProtocol } from "../../../../domain/image/ImageProtocol.ts"
 import { type VideoProtocol, videoProtocols } from "../../../../domain/video/VideoProtocol.ts"
 import type { PricesText } from "../../catalog/draft/catalogEntries.ts"
 
-export type VendorProtocol = VideoProtocol | ImageProtocol | "openai" | "jina"
+export type VendorProtocol = VideoProtocol | ImageProtocol | AudioProtocol | "openai" | "jina"
 
 export interface Vendor {
   readonly protocol: VendorProtocol
@@ -102,6 +103,14 @@ export const vendors: ReadonlyArray<Vendor> = [
     models: ["qwen-image-2.0"]
   },
   {
+    protocol: "dashscope",
+    name: "Alibaba Cloud Model Studio Speech",
+    id: "model-studio-speech",
+    baseUrl: "https://dashscope-intl.aliyuncs.com/api/v1",
+    modalities: ["tts", "asr"],
+    models: ["qwen3-tts-flash", "qwen3-tts-instruct-flash", "qwen3-asr-flash"]
+  },
+  {
     protocol: "vp_c",
     name: "Vapeur AI",
     id: "vapeur",
@@ -150,8 +159,9 @@ export const usualPriceKind = (
   protocol: VendorProtocol,
   modality: Modality
 ): PricesText["kind"] => {
-  if (protocol === "openai" || protocol === "jina")
-    return modality === "tts" ? "characters" : "tokens"
+  if (modality === "tts") return "characters"
+  if (modality === "asr") return "audio_seconds"
+  if (protocol === "openai" || protocol === "jina" || protocol === "dashscope") return "tokens"
   return isVideo(protocol) ? (videoProtocols[protocol].billing ?? "second_video") : "image"
 }
 
@@ -159,7 +169,8 @@ export const usualPriceKind = (
 const suggestions = [
   [/embed|vector/i, "embedding"],
   [/vision|-vl|look/i, "vlm"],
-  [/tts|speech|voice/i, "tts"]
+  [/tts|speech|voice/i, "tts"],
+  [/asr|transcri|whisper|listen/i, "asr"]
 ] as const satisfies ReadonlyArray<readonly [RegExp, Modality]>
 
 /** The modality that an id suggests, where the vendor has several. */
