@@ -12,6 +12,7 @@ import {
   type TextAdapter,
   type VideoAdapter
 } from "../services/ProtocolAdapter.ts"
+import { makeElevenLabs } from "./elevenlabs.ts"
 import { makeIpA } from "./ip_a.ts"
 import { makeIpB } from "./ip_b.ts"
 import { makeIpC } from "./ip_c.ts"
@@ -44,7 +45,10 @@ export const layerAdapters = Layer.effect(
     } satisfies Record<ImageProtocol, ImageAdapter>
     const text = { openai: yield* makeOpenAi } satisfies Record<TextProtocol, TextAdapter>
     const rerank = { jina: yield* makeJina } satisfies Record<RerankProtocol, RerankAdapter>
-    const audio = { openai: yield* makeOpenAiAudio } satisfies Record<AudioProtocol, AudioAdapter>
+    const audio = {
+      openai: yield* makeOpenAiAudio,
+      elevenlabs: yield* makeElevenLabs
+    } satisfies Record<AudioProtocol, AudioAdapter>
     return ProtocolAdapter.of({
       video: new Map(Object.entries(video)),
       image: new Map(Object.entries(image)),

@@ -10,6 +10,7 @@ import type { ClipUnusable } from "./media/clip.ts"
 import { Requests, type SeenRequest } from "./Requests.ts"
 import { Tasks } from "./Tasks.ts"
 import { layerVendors } from "./Vendor.ts"
+import { elevenlabs } from "./vendors/elevenlabsVendor.ts"
 import { ip_a } from "./vendors/ip_aVendor.ts"
 import { ip_b } from "./vendors/ip_bVendor.ts"
 import { ip_c } from "./vendors/ip_cVendor.ts"
@@ -60,7 +61,20 @@ export class Simulator extends Context.Service<
   }
 >()("gateway/simulator/Simulator") {}
 
-const vendors = layerVendors([vp_a, vp_b, vp_c, vp_d, vp_e, vp_f, ip_a, ip_b, ip_c, openai, jina])
+const vendors = layerVendors([
+  vp_a,
+  vp_b,
+  vp_c,
+  vp_d,
+  vp_e,
+  vp_f,
+  ip_a,
+  ip_b,
+  ip_c,
+  openai,
+  jina,
+  elevenlabs
+])
 
 /**
  * Serves until its scope closes, and then interrupts open requests. Fails when the port is taken,

@@ -64,7 +64,12 @@ const cases: ReadonlyArray<Base> = [
     order: "/qwen/api/v1/services/aigc/image-generation/generation"
   },
   { protocol: "openai", versions: ["/v1"], order: "/v1/chat/completions" },
-  { protocol: "jina", versions: ["/v1"], order: "/v1/rerank" }
+  { protocol: "jina", versions: ["/v1"], order: "/v1/rerank" },
+  {
+    protocol: "elevenlabs",
+    versions: ["/v1"],
+    order: "/v1/text-to-speech/v-1/stream?output_format=mp3_44100_128"
+  }
 ]
 
 const spellings = cases.flatMap((one) =>
@@ -83,21 +88,31 @@ const spellings = cases.flatMap((one) =>
 
 /** An order and the check of the account, whatever comes of them. */
 const callBoth = Effect.fnUntraced(function* ({ protocol, listed }: Base, account: ChannelAccount) {
-  const { video, image, text, rerank } = yield* ProtocolAdapter
+  const { video, image, text, rerank, audio } = yield* ProtocolAdapter
   const messages = [{ role: "user", content: "a lighthouse" }] as const
   const documents = ["a lighthouse"]
-  const body = { model: "m-1", prompt: "a lighthouse", query: "a", documents, messages }
+  const body = {
+    model: "m-1",
+    prompt: "a lighthouse",
+    query: "a",
+    documents,
+    messages,
+    input: "a",
+    voice: "v-1"
+  }
   const order = { upstreamModel: "m-1", body }
   const ordering =
     video.get(protocol)?.submit(account, orderOf({ listedProtocol: listed ?? protocol })) ??
     image.get(protocol)?.generate(account, order) ??
     text.get(protocol)?.complete(account, order) ??
-    rerank?.get(protocol)?.rerank(account, order)
+    rerank?.get(protocol)?.rerank(account, order) ??
+    audio?.get(protocol)?.speech?.speak(account, order, () => Effect.void)
   const check = (
     video.get(protocol) ??
     image.get(protocol) ??
     text.get(protocol) ??
-    rerank?.get(protocol)
+    rerank?.get(protocol) ??
+    audio?.get(protocol)
   )?.check
   yield* Effect.ignore(ordering ?? Effect.void)
   yield* Effect.ignore(check?.(account) ?? Effect.void)

@@ -30,7 +30,8 @@ const questions: Readonly<Record<string, string>> = {
   ip_b: `/api/v1/tasks/${NIL}`,
   ip_c: `/qwen/api/v1/tasks/image/${NIL}`,
   openai: "/v1/models",
-  jina: "/v1/models"
+  jina: "/v1/models",
+  elevenlabs: "/v1/models"
 }
 
 /** Protocols whose every call creates something. */
@@ -44,9 +45,13 @@ const listsModels = asked.filter((protocol) => questions[protocol] === "/v1/mode
 const asksForTasks = asked.filter((protocol) => !listsModels.includes(protocol))
 
 const checkOf = Effect.fnUntraced(function* (protocol: string) {
-  const { video, image, text, rerank } = yield* ProtocolAdapter
+  const { video, image, text, rerank, audio } = yield* ProtocolAdapter
   const adapter =
-    video.get(protocol) ?? image.get(protocol) ?? text.get(protocol) ?? rerank?.get(protocol)
+    video.get(protocol) ??
+    image.get(protocol) ??
+    text.get(protocol) ??
+    rerank?.get(protocol) ??
+    audio?.get(protocol)
   return adapter?.check
 })
 

@@ -31,6 +31,7 @@ import {
   withJudgement
 } from "../common/adapterCalls.ts"
 import { Count } from "../common/chatStream.ts"
+import { soundPiece } from "../common/sounds.ts"
 import { standardRefusals } from "../common/standardErrors.ts"
 import { isErrorText } from "../wire/errorText.ts"
 import { heartbeat, isDone, readEvent } from "../wire/eventBlocks.ts"
@@ -260,8 +261,7 @@ export const makeOpenAiAudio = Effect.gen(function* () {
       wire,
       speechRequest(account, order),
       limits.stream,
-      (chunks) =>
-        take(chunks.map((bytes) => ({ bytes, hasProduct: true, usage: null, outputBytes: 0 })))
+      (chunks) => take(chunks.map(soundPiece))
     )
     if (!answer.isStream) {
       return yield* judgeFailure(standardRefusals, answer, failureOf(account, answer))

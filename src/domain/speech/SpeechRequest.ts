@@ -2,7 +2,7 @@
  * The request body of spoken texts, in the common standard form. All fields are forwarded; only
  * those that the gateway relies on are checked.
  */
-import { Result, Schema } from "effect"
+import { Predicate, Result, Schema } from "effect"
 import { type SpeechFamily, standardSpeed } from "../audio/AudioProtocol.ts"
 import {
   EVENT_STREAM,
@@ -92,10 +92,18 @@ const speedFault = (speed: number, bounds: SpeechFamily["speed"]): ReadonlyArray
   return [{ path: "speed", message: `Expected ${expected}` }]
 }
 
+/** The name of the ordered voice, or the id of a voice of one's own. */
+export const voiceOf = ({ voice }: SpeechBody): string | null =>
+  Predicate.isString(voice) ? voice : (voice?.id ?? null)
+
 function* unsupportedFields(
-  { response_format, speed, instructions, stream_format }: SpeechBody,
-  { formats, speed: bounds, hasInstructions, hasEvents }: SpeechFamily
+  body: SpeechBody,
+  { voiceId, formats, speed: bounds, hasInstructions, hasEvents }: SpeechFamily
 ): Generator<FieldFault> {
+  const { response_format, speed, instructions, stream_format } = body
+  if (voiceId !== undefined && !voiceId.test(voiceOf(body) ?? "")) {
+    yield { path: "voice", message: "Expected the id of a voice at this model's vendor" }
+  }
   if (!formats.includes(response_format ?? formats[0])) {
     yield { path: "response_format", message: `Expected ${formats.join(" or ")} for this model` }
   }

@@ -4,7 +4,7 @@ import type { ImageProtocol } from "../../../../domain/image/ImageProtocol.ts"
 import { type VideoProtocol, videoProtocols } from "../../../../domain/video/VideoProtocol.ts"
 import type { PricesText } from "../../catalog/draft/catalogEntries.ts"
 
-export type VendorProtocol = VideoProtocol | ImageProtocol | "openai" | "jina"
+export type VendorProtocol = VideoProtocol | ImageProtocol | "openai" | "jina" | "elevenlabs"
 
 export interface Vendor {
   readonly protocol: VendorProtocol
@@ -44,6 +44,14 @@ export const vendors: ReadonlyArray<Vendor> = [
     baseUrl: "https://api.jina.ai/v1",
     modalities: ["rerank"],
     models: ["jina-reranker-v3", "jina-reranker-m0", "jina-reranker-v2-base-multilingual"]
+  },
+  {
+    protocol: "elevenlabs",
+    name: "ElevenLabs",
+    id: "elevenlabs",
+    baseUrl: "https://api.elevenlabs.io/v1",
+    modalities: ["tts"],
+    models: ["eleven_multilingual_v2", "eleven_flash_v2_5", "eleven_v3"]
   },
   {
     protocol: "ip_a",
@@ -150,8 +158,8 @@ export const usualPriceKind = (
   protocol: VendorProtocol,
   modality: Modality
 ): PricesText["kind"] => {
-  if (protocol === "openai" || protocol === "jina")
-    return modality === "tts" ? "characters" : "tokens"
+  if (modality === "tts") return "characters"
+  if (protocol === "openai" || protocol === "jina" || protocol === "elevenlabs") return "tokens"
   return isVideo(protocol) ? (videoProtocols[protocol].billing ?? "second_video") : "image"
 }
 
