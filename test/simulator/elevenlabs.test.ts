@@ -2,7 +2,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { soundLength } from "../../src/domain/audio/soundLength.ts"
-import { layerSimulator } from "../../src/simulator/Simulator.ts"
+import { layerSimulator, Simulator } from "../../src/simulator/Simulator.ts"
 import { ELEVEN_VOICE as VOICE } from "../support/elevenVoice.ts"
 import { booked, json, send } from "./support.ts"
 
@@ -134,6 +134,16 @@ layer(layerSimulator({ port: 0 }))("the simulated ElevenLabs", (it) => {
         assert.strictEqual(answer.status, 401)
         assert.deepNestedInclude(json(answer), { "detail.code": code })
       }
+    })
+  )
+
+  it.effect("shows its requests without their key", () =>
+    Effect.gen(function* () {
+      const simulator = yield* Simulator
+      yield* simulator.clearRequests
+      yield* speak(streamed, { text: TEXT })
+      const [request] = yield* simulator.requests
+      assert.deepNestedInclude(request, { key_hint: "test", "headers.xi-api-key": "" })
     })
   )
 
