@@ -44,7 +44,8 @@ const SpeechFields = Schema.Struct({
     examples: ["The harbour is calm at dawn."]
   }),
   voice: optional(Voice, "the name of a voice, or an object with its id").annotate({
-    description: "A voice of the model; the vendor's own when left out",
+    description:
+      "A voice of the model; the vendor's own when left out, unless its vendor needs one",
     examples: ["alloy"]
   }),
   instructions: optional(Schema.String, "a text").annotate({
