@@ -4,7 +4,8 @@
  * the sound's bytes, which are also sent as events of the standard form where the client wants them.
  */
 import { Effect, Predicate, Redacted, Result, Schema, Struct } from "effect"
-import { type SpeechBody, voiceOf } from "../domain/speech/SpeechRequest.ts"
+import { audioProtocols } from "../domain/audio/AudioProtocol.ts"
+import { type SpeechBody, speechFormatOf, voiceOf } from "../domain/speech/SpeechRequest.ts"
 import type { VendorFailure } from "../domain/VendorOutcome.ts"
 import type {
   AudioAdapter,
@@ -119,7 +120,7 @@ const speechRequest = (
   account: ChannelAccount,
   { body, upstreamModel }: ModelOrder<SpeechBody>
 ): Result.Result<VendorRequest, VendorFailure> => {
-  const format = body.response_format ?? "mp3"
+  const format = speechFormatOf(body, audioProtocols.elevenlabs.speech[0])
   const output = outputs.get(format)
   const voice = voiceOf(body)
   if (output === undefined) {
