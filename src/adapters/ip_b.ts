@@ -3,7 +3,7 @@
  * the relay uses the same form.
  */
 import { Result, Schema } from "effect"
-import { parameterFaults } from "../domain/catalog/vendorParameters.ts"
+import { parameterValues } from "../domain/catalog/vendorParameters.ts"
 import { imageProtocols } from "../domain/image/ImageProtocol.ts"
 import { imageCount, referenceImages } from "../domain/image/ImageRequest.ts"
 import { JobId, WebAddress } from "../domain/plainText.ts"
@@ -17,7 +17,7 @@ import { isErrorText } from "./wire/errorText.ts"
 import type { RefusalTable } from "./wire/refusalTable.ts"
 import { decodeFully, listOf, type VendorAnswer } from "./wire/vendorAnswer.ts"
 import { brokenAnswer, refusal } from "./wire/vendorFailures.ts"
-import { bearer, get, omitEmpty, post, rootOf } from "./wire/vendorRequest.ts"
+import { bearer, cloudUrl, get, post } from "./wire/vendorRequest.ts"
 
 // Wire schemas
 
@@ -45,13 +45,6 @@ const sizeOf = (size: string): string => size.replace(/^(\d+)x(\d+)$/i, "$1*$2")
 /** The vendor-specific fields that a client may add. */
 const { parameters } = imageProtocols.ip_b.families[0]
 
-/** The order's values of the vendor-specific fields; invalid values are left out. */
-const parametersOf = (body: Readonly<Record<string, unknown>>) => {
-  const faults = new Set(parameterFaults(body, parameters).map(({ path }) => path))
-  const names = Object.keys(parameters).filter((name) => !faults.has(name))
-  return omitEmpty(Object.fromEntries(names.map((name) => [name, body[name]])))
-}
-
 /**
  * The body of an order. `n` is always sent: without it some models generate four images while the
  * client pays for one.
@@ -72,21 +65,17 @@ export const toEnvelope = ({ upstreamModel, body, edit = null }: ImageOrder) => 
   parameters: {
     ...(typeof body.size === "string" ? { size: sizeOf(body.size) } : {}),
     n: imageCount(body),
-    ...parametersOf(body)
+    ...parameterValues(body, parameters)
   }
 })
 
-const apiUrl = (account: ChannelAccount): string => `${rootOf(account, "/api/v1")}/api/v1`
-const tasksUrl = (account: ChannelAccount): string => `${apiUrl(account)}/tasks`
+/** The path of the cloud's messages. */
+export const messagesPath = "services/aigc/multimodal-generation/generation"
+
+export const tasksUrl = (account: ChannelAccount): string => cloudUrl(account, "tasks")
 
 const generateRequest: ImageDialect["generateRequest"] = (account, order) =>
-  Result.succeed(
-    post(
-      `${apiUrl(account)}/services/aigc/multimodal-generation/generation`,
-      bearer(account),
-      toEnvelope(order)
-    )
-  )
+  Result.succeed(post(cloudUrl(account, messagesPath), bearer(account), toEnvelope(order)))
 
 const taskRequest = (account: ChannelAccount, tasksUrl: string, taskId: string) =>
   get(`${tasksUrl}/${encodeURIComponent(taskId)}`, bearer(account))

@@ -12,6 +12,7 @@ import {
   type TextAdapter,
   type VideoAdapter
 } from "../services/ProtocolAdapter.ts"
+import { makeDashScope } from "./dashscope.ts"
 import { makeElevenLabs } from "./elevenlabs.ts"
 import { makeIpA } from "./ip_a.ts"
 import { makeIpB } from "./ip_b.ts"
@@ -46,6 +47,7 @@ export const layerAdapters = Layer.effect(
     const text = { openai: yield* makeOpenAi } satisfies Record<TextProtocol, TextAdapter>
     const rerank = { jina: yield* makeJina } satisfies Record<RerankProtocol, RerankAdapter>
     const audio = {
+      dashscope: yield* makeDashScope,
       openai: yield* makeOpenAiAudio,
       elevenlabs: yield* makeElevenLabs
     } satisfies Record<AudioProtocol, AudioAdapter>

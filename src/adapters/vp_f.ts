@@ -30,12 +30,12 @@ import { readResolution } from "../domain/video/tiers.ts"
 import type { ImageRole } from "../domain/video/VideoBody.ts"
 import type { VideoUsage } from "../domain/video/VideoCharge.ts"
 import { textOf, type VideoBlock } from "../domain/video/VideoInput.ts"
-import type { ChannelAccount, VideoOrder } from "../services/ProtocolAdapter.ts"
+import type { VideoOrder } from "../services/ProtocolAdapter.ts"
 import { type VideoDialect, videoCalls } from "./common/adapterCalls.ts"
 import { cloudRefusals, flatFailure } from "./common/flatErrors.ts"
 import { type StatusNames, taskStatus, unknownTask } from "./common/videoStatus.ts"
 import { localRefusal } from "./wire/vendorFailures.ts"
-import { bearer, get, omitEmpty, post, rootOf, secondsOf } from "./wire/vendorRequest.ts"
+import { bearer, cloudUrl, get, omitEmpty, post, secondsOf } from "./wire/vendorRequest.ts"
 
 // Wire schemas
 
@@ -258,19 +258,17 @@ export const toBody = (
     }
   })
 
-const apiUrl = (account: ChannelAccount): string => `${rootOf(account, "/api/v1")}/api/v1`
-
 const submitRequest: VideoDialect["submitRequest"] = (account, order) =>
   Result.map(toBody(order), (body) =>
     post(
-      `${apiUrl(account)}/services/aigc/video-generation/video-synthesis`,
+      cloudUrl(account, "services/aigc/video-generation/video-synthesis"),
       { ...bearer(account), "x-dashscope-async": "enable" },
       body
     )
   )
 
 const pollRequest: VideoDialect["pollRequest"] = (account, { upstreamId }) =>
-  Result.succeed(get(`${apiUrl(account)}/tasks/${encodeURIComponent(upstreamId)}`, bearer(account)))
+  Result.succeed(get(cloudUrl(account, `tasks/${encodeURIComponent(upstreamId)}`), bearer(account)))
 
 // From the vendor
 

@@ -99,7 +99,8 @@ const publicHeaders: ReadonlySet<string> = new Set([
   "content-length",
   "content-type",
   "user-agent",
-  "x-dashscope-async"
+  "x-dashscope-async",
+  "x-dashscope-sse"
 ])
 
 /**

@@ -4,6 +4,7 @@ import { type AcceptedEntry, type EndedEntry, millisOf } from "./Book.ts"
 import { sha256 } from "./digest.ts"
 import { loadClip, longestClipSeconds } from "./media/clip.ts"
 import { drawPicture, maxSide } from "./media/picture.ts"
+import { makeSound } from "./media/sound.ts"
 
 /** The file extension of videos with the vendor's watermark. */
 const markedExtension = ".watermarked.mp4"
@@ -29,6 +30,8 @@ export class MediaLinks extends Context.Service<
     /** The address of the same video with the vendor's watermark. */
     markedVideo(endedEntry: EndedEntry): string
     image(acceptedEntry: AcceptedEntry, index: number, size: Size): string
+    /** The address of a WAV file of this length. */
+    sound(acceptedEntry: AcceptedEntry, milliseconds: number): string
   }
 >()("gateway/simulator/MediaLinks") {
   static readonly layer = (origin: string) => {
@@ -49,6 +52,11 @@ export class MediaLinks extends Context.Service<
       image: (acceptedEntry, index, size) =>
         sign(
           `/media/images/${size.width}x${size.height}/${pictureSeed(acceptedEntry, index)}.png`,
+          millisOf(acceptedEntry)
+        ),
+      sound: (acceptedEntry, milliseconds) =>
+        sign(
+          `/media/sounds/${milliseconds}/${acceptedEntry.upstream_id}.wav`,
           millisOf(acceptedEntry)
         )
     })
@@ -84,6 +92,14 @@ export const layerMedia = HttpRouter.use(
         const bytes = name.endsWith(markedExtension) ? withMark(plainClip) : plainClip
         return serveBytes(request, bytes, "video/mp4")
       })
+    )
+
+    yield* router.add("GET", "/media/sounds/:milliseconds/:name", (request) =>
+      Effect.map(HttpRouter.params, ({ milliseconds = "" }) =>
+        /^[1-9]\d{0,6}$/.test(milliseconds)
+          ? serveBytes(request, makeSound("wav", Number(milliseconds)), "audio/wav")
+          : notFound
+      )
     )
 
     yield* router.add(

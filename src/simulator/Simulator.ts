@@ -10,6 +10,7 @@ import type { ClipUnusable } from "./media/clip.ts"
 import { Requests, type SeenRequest } from "./Requests.ts"
 import { Tasks } from "./Tasks.ts"
 import { layerVendors } from "./Vendor.ts"
+import { dashscope } from "./vendors/dashscopeVendor.ts"
 import { elevenlabs } from "./vendors/elevenlabsVendor.ts"
 import { ip_a } from "./vendors/ip_aVendor.ts"
 import { ip_b } from "./vendors/ip_bVendor.ts"
@@ -73,6 +74,7 @@ const vendors = layerVendors([
   ip_c,
   openai,
   jina,
+  dashscope,
   elevenlabs
 ])
 

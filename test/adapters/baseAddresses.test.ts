@@ -68,7 +68,12 @@ const cases: ReadonlyArray<Base> = [
   {
     protocol: "elevenlabs",
     versions: ["/v1"],
-    order: "/v1/text-to-speech/v-1/stream?output_format=mp3_44100_128"
+    order: "/v1/text-to-speech/a/stream?output_format=mp3_44100_128"
+  },
+  {
+    protocol: "dashscope",
+    versions: ["/api/v1"],
+    order: "/api/v1/services/aigc/multimodal-generation/generation"
   }
 ]
 
@@ -91,22 +96,15 @@ const callBoth = Effect.fnUntraced(function* ({ protocol, listed }: Base, accoun
   const { video, image, text, rerank, audio } = yield* ProtocolAdapter
   const messages = [{ role: "user", content: "a lighthouse" }] as const
   const documents = ["a lighthouse"]
-  const body = {
-    model: "m-1",
-    prompt: "a lighthouse",
-    query: "a",
-    documents,
-    messages,
-    input: "a",
-    voice: "v-1"
-  }
+  const body = { model: "m-1", prompt: "a lighthouse", query: "a", documents, messages }
   const order = { upstreamModel: "m-1", body }
+  const spoken = { model: "m-1", input: "a lighthouse", voice: "a" }
   const ordering =
     video.get(protocol)?.submit(account, orderOf({ listedProtocol: listed ?? protocol })) ??
     image.get(protocol)?.generate(account, order) ??
     text.get(protocol)?.complete(account, order) ??
     rerank?.get(protocol)?.rerank(account, order) ??
-    audio?.get(protocol)?.speech?.speak(account, order, () => Effect.void)
+    audio?.get(protocol)?.speech?.speak(account, { ...order, body: spoken }, () => Effect.void)
   const check = (
     video.get(protocol) ??
     image.get(protocol) ??

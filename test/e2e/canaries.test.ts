@@ -214,7 +214,10 @@ const texts = [
     "audio/speech",
     { model: "voice-eleven", input: prompt, voice: ELEVEN_VOICE, previous_text: prompt }
   ],
-  ["audio/transcriptions", { model: "listen-tokens", prompt, file: sound }]
+  ["audio/transcriptions", { model: "listen-tokens", prompt, file: sound }],
+  ["audio/speech", { model: "voice-cloud", input: prompt, voice: prompt }],
+  ["audio/transcriptions", { model: "listen-cloud", prompt, file: sound }],
+  ["audio/transcriptions", { model: "listen-cloud", prompt, file: sound, stream: true }]
 ] as const
 
 const telemetryTo = (url: string | undefined): Record<string, string> =>
@@ -236,7 +239,7 @@ const catalogAt = (simulatorUrl: string, baseUrl: string | null) => {
   const mounts = [...textual.mounts, ...spoken.mounts]
   const textModels = new Set(texts.map(([, { model }]): string => model))
   const textChannels = channels
-    .filter(({ id }) => ["ch-t", "ch-o", "ch-j", "ch-e"].includes(id))
+    .filter(({ id }) => ["ch-t", "ch-o", "ch-j", "ch-e", "ch-q"].includes(id))
     .map((one) => ({ ...one, api_key: channelKey }))
   return {
     channels: [...media.channels, ...textChannels].map((channel) => ({

@@ -19,13 +19,15 @@ const SOUND_TOKENS = {
 
 /**
  * `voice-1` by characters, `voice-han` with Han characters as two, `voice-tokens` by tokens;
- * `listen-1` by seconds, `listen-steps` by steps of them, `listen-tokens` by tokens; `rank-tokens`,
- * `rank-searches`; `voice-eleven` at ElevenLabs by characters. The models of the test catalog without such a mount stay closed.
+ * `listen-1` by seconds, `listen-steps` by steps of them, `listen-tokens` by tokens; `voice-cloud` and
+ * `listen-cloud` over dashscope; `voice-eleven` over elevenlabs; `rank-tokens`, `rank-searches`. The
+ * models of the test catalog without such a mount stay closed.
  */
 export const speechCatalog = (simulatorUrl: string): ReturnType<typeof testCatalog> => {
   const base = testCatalog(simulatorUrl)
   const voice = { modality: "tts", protocol: "openai" } as const
   const listen = { modality: "asr", protocol: "openai" } as const
+  const cloud = { protocol: "dashscope" } as const
   const rank = { modality: "rerank", protocol: "jina" } as const
   const mounts = [
     { model: "voice-1", channel: "ch-o", upstream_model: "sim-voice-1", cost: CHARACTERS },
@@ -40,6 +42,8 @@ export const speechCatalog = (simulatorUrl: string): ReturnType<typeof testCatal
     { model: "listen-1", channel: "ch-o", upstream_model: "sim-listen-1", cost: SECONDS },
     { model: "listen-steps", channel: "ch-o", upstream_model: "sim-listen-1" },
     { model: "listen-tokens", channel: "ch-o", upstream_model: "sim-listen-tokens" },
+    { model: "voice-cloud", channel: "ch-q", upstream_model: "sim-tts" },
+    { model: "listen-cloud", channel: "ch-q", upstream_model: "sim-asr" },
     { model: "rank-tokens", channel: "ch-j", upstream_model: "sim-rank-1", cost: TOKENS },
     { model: "rank-searches", channel: "ch-j", upstream_model: "sim-rank-1", cost: SEARCHES }
   ]
@@ -48,6 +52,7 @@ export const speechCatalog = (simulatorUrl: string): ReturnType<typeof testCatal
     channels: [
       ...base.channels,
       { id: "ch-o", name: "O", base_url: `${simulatorUrl}/openai/v1`, api_key: "vendor-key-o" },
+      { id: "ch-q", name: "Q", base_url: `${simulatorUrl}/dashscope`, api_key: "vendor-key-q" },
       { id: "ch-j", name: "J", base_url: `${simulatorUrl}/jina/v1`, api_key: "vendor-key-j" },
       { id: "ch-e", name: "E", base_url: `${simulatorUrl}/elevenlabs`, api_key: "vendor-key-e" }
     ],
@@ -67,6 +72,8 @@ export const speechCatalog = (simulatorUrl: string): ReturnType<typeof testCatal
       },
       { ...listen, id: "listen-tokens", prices: HEARD_TOKENS },
       { ...listen, id: "listen-closed" },
+      { ...voice, ...cloud, id: "voice-cloud", prices: CHARACTERS },
+      { ...listen, ...cloud, id: "listen-cloud", prices: SECONDS },
       { ...rank, id: "rank-tokens", prices: TOKENS },
       { ...rank, id: "rank-searches", prices: SEARCHES }
     ],

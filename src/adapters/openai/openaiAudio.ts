@@ -30,25 +30,19 @@ import {
   type Read,
   withJudgement
 } from "../common/adapterCalls.ts"
+import { type AudioDialect, type AudioEvent, makeAudioStreaming } from "../common/audioStream.ts"
 import { Count } from "../common/chatStream.ts"
 import { soundPiece } from "../common/sounds.ts"
 import { standardRefusals } from "../common/standardErrors.ts"
 import { isErrorText } from "../wire/errorText.ts"
-import { heartbeat, isDone, readEvent } from "../wire/eventBlocks.ts"
+import { heartbeat } from "../wire/eventBlocks.ts"
 import { VendorLimits } from "../wire/limits.ts"
-import { judgeFailure, judgeStreamFailure } from "../wire/refusalTable.ts"
+import { judgeFailure } from "../wire/refusalTable.ts"
 import { VendorWire } from "../wire/VendorWire.ts"
-import {
-  boundsOf,
-  eventHead,
-  parseBody,
-  partialAnswer,
-  type SendOptions,
-  type VendorAnswer
-} from "../wire/vendorAnswer.ts"
-import { brokenAnswer, refusal, unusableAnswer } from "../wire/vendorFailures.ts"
-import { bearer, post, postForm, standardUrl, type VendorRequest } from "../wire/vendorRequest.ts"
-import { sendForEvents, sendForSound } from "../wire/vendorStream.ts"
+import type { VendorAnswer } from "../wire/vendorAnswer.ts"
+import { brokenAnswer, unusableAnswer } from "../wire/vendorFailures.ts"
+import { bearer, post, postForm, standardUrl } from "../wire/vendorRequest.ts"
+import { sendForSound } from "../wire/vendorStream.ts"
 
 // Wire schemas
 
@@ -163,66 +157,39 @@ const readTranscript: Read<TranscriptionOrder, TextAnswer> = (account, answer, {
     : Result.fail(failureOf(account, answer))
 }
 
-/** What an event means: a part of the product, its end, or neither. */
-interface EventMeaning {
-  readonly hasProduct: boolean
-  readonly isLast: boolean
-  readonly outputBytes: number
-}
-
-const soundMeaning = (event: object): EventMeaning => ({
-  hasProduct: isDelta(event),
-  isLast: isEnd(event),
-  outputBytes: 0
+/** An event that is passed on as it is. */
+const eventOf = (
+  event: object,
+  bytes: Buffer,
+  { isLast, ...product }: Pick<WorkPiece, "hasProduct" | "outputBytes"> & { isLast: boolean }
+): AudioEvent => ({
+  piece: { bytes, ...product, usage: usageIn(event), ...secondsIn(event) },
+  isLast
 })
 
+const soundEvent: AudioDialect["readAudio"] = (event, bytes) =>
+  eventOf(event, bytes, { hasProduct: isDelta(event), isLast: isEnd(event), outputBytes: 0 })
+
 /** The text of the last event repeats the pieces, so only one of both is counted. */
-const makeTextMeaning = () => {
+const makeTextEvent = (): AudioDialect["readAudio"] => {
   let pieceBytes = 0
-  return (event: object): EventMeaning => {
+  return (event, bytes) => {
     const added = isTextDelta(event) ? Buffer.byteLength(event.delta) : 0
     pieceBytes += added
     const isLast = isTextEnd(event)
     const rest = isLast ? Math.max(0, Buffer.byteLength(event.text) - pieceBytes) : 0
-    return { hasProduct: added > 0 || isLast, isLast, outputBytes: added + rest }
+    const outputBytes = added + rest
+    return eventOf(event, bytes, { hasProduct: added > 0 || isLast, isLast, outputBytes })
   }
 }
 
-/** Reads the events of a sound or of a text in order. */
-const makeEvents = (
-  account: ChannelAccount,
-  options: SendOptions,
-  meaningOf: (event: object) => EventMeaning
-) => {
-  let failure: VendorFailure | null = null
-  let isFirst = true
-  let hasProduct = false
-  let isComplete = false
-
-  const read = (event: Buffer): { readonly piece: WorkPiece | null; readonly isLast: boolean } => {
-    const { data } = readEvent(event)
-    const comment = { bytes: heartbeat, hasProduct: false, usage: null, outputBytes: 0 }
-    if (data === null) return { piece: comment, isLast: false }
-    if (isDone(data)) return { piece: null, isLast: true }
-    const value = parseBody(data, boundsOf(options))
-    if (!Predicate.isObject(value)) return { piece: null, isLast: false }
-    const { isLast, ...meaning } = meaningOf(value)
-    if (isErrorText(value) && !meaning.hasProduct) {
-      const answer = partialAnswer(eventHead, value, event.byteLength)
-      failure = judgeStreamFailure(standardRefusals, answer, refusal(account, answer), isFirst)
-      return { piece: null, isLast: true }
-    }
-    isFirst = false
-    hasProduct ||= meaning.hasProduct
-    isComplete ||= isLast
-    return {
-      piece: { bytes: event, ...meaning, usage: usageIn(value), ...secondsIn(value) },
-      isLast
-    }
-  }
-
-  return { read, failure: () => failure, isWhole: () => isComplete && hasProduct }
-}
+const dialectOf = (readAudio: AudioDialect["readAudio"]): AudioDialect => ({
+  readAudio,
+  isError: isErrorText,
+  refusals: standardRefusals,
+  comment: heartbeat,
+  failureOf
+})
 
 // Calls
 
@@ -230,31 +197,7 @@ export const makeOpenAiAudio = Effect.gen(function* () {
   const wire = yield* VendorWire
   const limits = yield* VendorLimits
 
-  /** Passes the events of an answer on, and fails where they are not a whole product. */
-  const streamEvents = Effect.fnUntraced(function* (
-    account: ChannelAccount,
-    request: VendorRequest,
-    meaningOf: (event: object) => EventMeaning,
-    take: (pieces: ReadonlyArray<WorkPiece>) => Effect.Effect<void>
-  ) {
-    const events = makeEvents(account, limits.stream, meaningOf)
-    const takeEvents = Effect.fnUntraced(function* (arrived: ReadonlyArray<Buffer>) {
-      const pieces = arrived.map(events.read)
-      yield* take(pieces.flatMap(({ piece }) => piece ?? []))
-      return pieces.some(({ isLast }) => isLast)
-    })
-    const answer = yield* sendForEvents(wire, request, limits.stream, takeEvents).pipe(
-      Effect.catchTag("VendorLost", (lostAnswer) =>
-        events.isWhole() ? Effect.succeed(null) : Effect.fail(lostAnswer)
-      )
-    )
-    if (answer === null) return
-    if (!answer.isStream) {
-      return yield* judgeFailure(standardRefusals, answer, failureOf(account, answer))
-    }
-    const failure = events.failure() ?? (events.isWhole() ? null : brokenAnswer(answer))
-    if (failure !== null) return yield* failure
-  })
+  const streamEvents = makeAudioStreaming(wire, limits)
 
   const speakInBytes: SpeechAdapter["speak"] = Effect.fnUntraced(function* (account, order, take) {
     const answer = yield* sendForSound(
@@ -272,7 +215,7 @@ export const makeOpenAiAudio = Effect.gen(function* () {
     speech: {
       speak: (account, order, take) =>
         order.body.stream_format === "sse"
-          ? streamEvents(account, speechRequest(account, order), soundMeaning, take)
+          ? streamEvents(account, speechRequest(account, order), dialectOf(soundEvent), take)
           : speakInBytes(account, order, take)
     },
     transcription: {
@@ -282,7 +225,12 @@ export const makeOpenAiAudio = Effect.gen(function* () {
         limits.text
       ),
       stream: (account, order, take) =>
-        streamEvents(account, transcriptionRequest(account, order), makeTextMeaning(), take)
+        streamEvents(
+          account,
+          transcriptionRequest(account, order),
+          dialectOf(makeTextEvent()),
+          take
+        )
     },
     check: makeCheck(wire, modelsCheck, limits),
     listModels: makeModelList(wire, limits)

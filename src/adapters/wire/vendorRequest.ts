@@ -41,6 +41,10 @@ export const standardUrl = (account: ChannelAccount, path: string): string => {
   return /^https?:\/\/[^/]+$/i.test(base) ? `${base}/v1/${path}` : `${base}/${path}`
 }
 
+/** A URL of the cloud's own interface; the base may contain the version segment. */
+export const cloudUrl = (account: ChannelAccount, path: string): string =>
+  `${rootOf(account, "/api/v1")}/api/v1/${path}`
+
 /** The header in which most vendors expect the key. */
 export const bearer = (account: ChannelAccount): Headers => ({
   authorization: `Bearer ${Redacted.value(account.apiKey)}`

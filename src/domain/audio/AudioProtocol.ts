@@ -62,7 +62,70 @@ const anyModel = /^/
 /** The bounds of `speed` in the common standard form. */
 export const standardSpeed = { minimum: 0.25, maximum: 4 } as const
 
+const languageType = {
+  type: "choice",
+  values: [
+    "Auto",
+    "Chinese",
+    "English",
+    "German",
+    "Italian",
+    "Portuguese",
+    "Spanish",
+    "Japanese",
+    "Korean",
+    "French",
+    "Russian"
+  ],
+  description: "The language of the text"
+} as const
+
+/** The models of the cloud speak raw sound, to which only the head of a WAV file is added. */
+const cloudSpeech = {
+  models: anyModel,
+  formats: ["wav", "pcm"],
+  speed: null,
+  hasInstructions: false,
+  hasEvents: true,
+  parameters: { language_type: languageType }
+} as const satisfies SpeechFamily
+
 export const audioProtocols = {
+  dashscope: {
+    speech: [
+      {
+        ...cloudSpeech,
+        models: /instruct/,
+        hasInstructions: true,
+        parameters: {
+          language_type: languageType,
+          optimize_instructions: {
+            type: "boolean",
+            description: "Whether the vendor writes the instructions out"
+          }
+        }
+      },
+      cloudSpeech
+    ],
+    transcription: [
+      {
+        models: anyModel,
+        formats: ["json", "text"],
+        granularities: [],
+        hasLanguage: true,
+        hasPrompt: true,
+        hasTemperature: false,
+        hasEvents: true,
+        translates: false,
+        parameters: {
+          enable_itn: {
+            type: "boolean",
+            description: "Whether numbers and dates are written in digits"
+          }
+        }
+      }
+    ]
+  },
   openai: {
     speech: [
       {

@@ -101,3 +101,15 @@ export const parameterFaults = (
   }
   return faults
 }
+
+/** The values of the vendor parameters in a body; missing and invalid ones are left out. */
+export const parameterValues = (
+  body: Readonly<Record<string, unknown>>,
+  parameters: VendorParameters
+): Readonly<Record<string, unknown>> => {
+  const faults = new Set(parameterFaults(body, parameters).map(({ path }) => path))
+  const names = Object.keys(parameters).filter((name) => (body[name] ?? "") !== "")
+  return Object.fromEntries(
+    names.filter((name) => !faults.has(name)).map((name) => [name, body[name]])
+  )
+}

@@ -7,10 +7,16 @@ const numberPattern = /^-?\d{1,15}(\.\d{1,15})?$/
 const listPattern = /^([^\][]+)\[\d*\]$/
 const metadataPattern = /^metadata\[([^\][]+)\]$/
 
-/** A text that does not match the type of its field is kept, so that the error quotes it. */
+/** The fields whose value is a text, whatever it says. */
+const textFields: ReadonlySet<string> = new Set(["model", "language", "prompt", "response_format"])
+
+/**
+ * A text that does not match the type of its field is kept, so that the error quotes it. A vendor's
+ * own field may be a switch.
+ */
 const typedValue = (name: string, text: string): string | number | boolean => {
   if (name === "temperature" && numberPattern.test(text)) return Number(text)
-  if (name === "stream" && (text === "true" || text === "false")) return text === "true"
+  if (!textFields.has(name) && (text === "true" || text === "false")) return text === "true"
   return text
 }
 

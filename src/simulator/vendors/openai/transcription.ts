@@ -29,14 +29,15 @@ export const decodeTranscription = decodeBody(Transcription, {
   refuse: ofFault
 })
 
-const SPOKEN = "The harbour is calm at dawn."
+/** What is said in every sound. */
+export const SPOKEN = "The harbour is calm at dawn."
 const TOKENS_PER_SECOND = 10
 
 const bytesOf = ({ file }: Transcription): Buffer =>
   Buffer.from(file.slice(file.indexOf(",") + 1), "base64")
 
 /** The length of a WAV file by its header; null for every other format. */
-const wavSeconds = (bytes: Buffer): number | null => {
+export const wavSeconds = (bytes: Buffer): number | null => {
   if (bytes.toString("latin1", 0, 4) !== "RIFF" || bytes.length < 44) return null
   return (bytes.length - 44) / bytes.readUInt32LE(28)
 }

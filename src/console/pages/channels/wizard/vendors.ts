@@ -1,10 +1,11 @@
 /** The vendors of the built-in protocols, as the wizard offers them. */
+import type { AudioProtocol } from "../../../../domain/audio/AudioProtocol.ts"
 import type { Modality } from "../../../../domain/catalog/Modality.ts"
 import type { ImageProtocol } from "../../../../domain/image/ImageProtocol.ts"
 import { type VideoProtocol, videoProtocols } from "../../../../domain/video/VideoProtocol.ts"
 import type { PricesText } from "../../catalog/draft/catalogEntries.ts"
 
-export type VendorProtocol = VideoProtocol | ImageProtocol | "openai" | "jina" | "elevenlabs"
+export type VendorProtocol = VideoProtocol | ImageProtocol | AudioProtocol | "openai" | "jina"
 
 export interface Vendor {
   readonly protocol: VendorProtocol
@@ -110,6 +111,14 @@ export const vendors: ReadonlyArray<Vendor> = [
     models: ["qwen-image-2.0"]
   },
   {
+    protocol: "dashscope",
+    name: "Alibaba Cloud Model Studio Speech",
+    id: "model-studio-speech",
+    baseUrl: "https://dashscope-intl.aliyuncs.com/api/v1",
+    modalities: ["tts", "asr"],
+    models: ["qwen3-tts-flash", "qwen3-tts-instruct-flash", "qwen3-asr-flash"]
+  },
+  {
     protocol: "vp_c",
     name: "Vapeur AI",
     id: "vapeur",
@@ -159,15 +168,17 @@ export const usualPriceKind = (
   modality: Modality
 ): PricesText["kind"] => {
   if (modality === "tts") return "characters"
-  if (protocol === "openai" || protocol === "jina" || protocol === "elevenlabs") return "tokens"
-  return isVideo(protocol) ? (videoProtocols[protocol].billing ?? "second_video") : "image"
+  if (modality === "asr") return "audio_seconds"
+  if (isVideo(protocol)) return videoProtocols[protocol].billing ?? "second_video"
+  return modality === "image" ? "image" : "tokens"
 }
 
 /** The modalities that parts of a model's id suggest; the first match counts. */
 const suggestions = [
   [/embed|vector/i, "embedding"],
   [/vision|-vl|look/i, "vlm"],
-  [/tts|speech|voice/i, "tts"]
+  [/tts|speech|voice/i, "tts"],
+  [/asr|transcri|whisper|listen/i, "asr"]
 ] as const satisfies ReadonlyArray<readonly [RegExp, Modality]>
 
 /** The modality that an id suggests, where the vendor has several. */
