@@ -31,6 +31,8 @@ const GIVE_UP_AFTER = "5 minutes"
 const PICTURE = "https://media.example/lighthouse.png"
 
 const PROMPT = "a lighthouse at dusk"
+/** A voice that every simulated vendor of speech has. */
+const VOICE = "JBFqnCBsd6RMkjVDRZzb"
 
 const Models = Schema.Struct({
   data: Schema.Array(
@@ -155,7 +157,10 @@ const orderOf = (model: Model): DemoOrder => {
         order: { model: model.id, query: PROMPT, documents: [PROMPT, "a train"] }
       }
     case "tts":
-      return { description: "a spoken text", order: { model: model.id, input: PROMPT } }
+      return {
+        description: "a spoken text",
+        order: { model: model.id, input: PROMPT, voice: VOICE }
+      }
     case "asr":
       return { description: "2 s of sound", order: { model: model.id, file: SOUND } }
   }

@@ -138,6 +138,7 @@ const usual: ReadonlyArray<DemoModel> = [
   { ...vector, id: "vector-1", protocol: "openai", upstream: "sim-vector-1" },
   { ...rank, id: "rank-1", protocol: "jina", upstream: "sim-rank-1" },
   { ...voice, id: "voice-1", protocol: "openai", upstream: "sim-voice-1" },
+  { ...voice, id: "voice-2", protocol: "elevenlabs", upstream: "eleven_multilingual_v2" },
   { ...listen, id: "listen-1", protocol: "openai", upstream: "sim-listen-1" }
 ]
 
@@ -212,7 +213,7 @@ const reserved = [
 ] as const
 
 /** The protocols whose base address ends with the version of the API. */
-const versioned: ReadonlySet<string> = new Set(["ip_a", "openai", "jina"])
+const versioned: ReadonlySet<string> = new Set(["ip_a", "openai", "jina", "elevenlabs"])
 
 const calledBy = (model: DemoModel) => model.relay ?? model.protocol
 

@@ -21,7 +21,13 @@ import {
 } from "./common/adapterCalls.ts"
 import { Count } from "./common/chatStream.ts"
 import { VendorLimits } from "./wire/limits.ts"
-import { errorObjectShape, meanings, messageShape, refusalTable } from "./wire/refusalTable.ts"
+import {
+  errorObjectShape,
+  meanings,
+  messageShape,
+  refusalTable,
+  type Shape
+} from "./wire/refusalTable.ts"
 import { VendorWire } from "./wire/VendorWire.ts"
 import { listOf } from "./wire/vendorAnswer.ts"
 import { unusableAnswer } from "./wire/vendorFailures.ts"
@@ -33,8 +39,22 @@ const isTotal = Schema.is(Schema.Struct({ total_tokens: Count }))
 const isBilled = Schema.is(Schema.Struct({ billed_units: Schema.Struct({ input_tokens: Count }) }))
 const isResult = Schema.is(Schema.Struct({ index: Schema.Int, relevance_score: Schema.Finite }))
 
-/** Errors are `{detail}` or `{message}`, or in the standard form from others with this interface. */
-const refusals = refusalTable([errorObjectShape, messageShape], {
+const isCodedDetail = Schema.is(
+  Schema.Struct({ detail: Schema.NonEmptyString, code: Schema.NonEmptyString })
+)
+const codedDetailShape: Shape = (body) => (isCodedDetail(body) ? [body.code] : null)
+
+/**
+ * Errors are Jina's `{detail, code}`, `{detail}` or `{message}`, or in the standard form from others
+ * with this interface. Those without a code may also come from a proxy.
+ */
+const refusals = refusalTable([errorObjectShape, codedDetailShape, messageShape], {
+  AUTHZ_INSUFFICIENT_BALANCE: meanings.balance,
+  INPUT_MODEL_NOT_FOUND: meanings.model,
+  RATE_CONCURRENCY_LIMIT_EXCEEDED: meanings.rate,
+  RATE_IP_LIMIT_EXCEEDED: meanings.rate,
+  RATE_REQUEST_LIMIT_EXCEEDED: meanings.rate,
+  RATE_TOKEN_LIMIT_EXCEEDED: meanings.rate,
   rate_limit_exceeded: meanings.rate,
   too_many_requests: meanings.rate
 })

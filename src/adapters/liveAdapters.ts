@@ -13,6 +13,7 @@ import {
   type VideoAdapter
 } from "../services/ProtocolAdapter.ts"
 import { makeDashScope } from "./dashscope.ts"
+import { makeElevenLabs } from "./elevenlabs.ts"
 import { makeIpA } from "./ip_a.ts"
 import { makeIpB } from "./ip_b.ts"
 import { makeIpC } from "./ip_c.ts"
@@ -47,7 +48,8 @@ export const layerAdapters = Layer.effect(
     const rerank = { jina: yield* makeJina } satisfies Record<RerankProtocol, RerankAdapter>
     const audio = {
       dashscope: yield* makeDashScope,
-      openai: yield* makeOpenAiAudio
+      openai: yield* makeOpenAiAudio,
+      elevenlabs: yield* makeElevenLabs
     } satisfies Record<AudioProtocol, AudioAdapter>
     return ProtocolAdapter.of({
       video: new Map(Object.entries(video)),

@@ -12,7 +12,7 @@ export interface SeenRequest {
   /** The path without the query. */
   readonly path: string
   readonly query: Readonly<Record<string, string>>
-  /** Headers by lower-case name; `authorization` has only the scheme, if there is one. */
+  /** Headers by lower-case name; that of the key has only its scheme, if there is one. */
   readonly headers: Readonly<Record<string, string>>
   /** The last four characters of the key, as in the book, where they identify the account. */
   readonly key_hint: string
@@ -36,6 +36,9 @@ const HINT = 4
 /** The hint of a key; empty where the key is not longer than its hint. */
 export const hintOf = (key: string): string => (key.length > HINT ? key.slice(-HINT) : "")
 
+/** The headers in which vendors expect the key. */
+const keyHeaders: ReadonlyArray<string> = ["authorization", "xi-api-key"]
+
 /** The last 1000 requests to all vendors, including refused ones. */
 export class Requests extends Context.Service<
   Requests,
@@ -56,16 +59,19 @@ export class Requests extends Context.Service<
       }),
       record: Effect.fnUntraced(function* (request) {
         const at = new Date(yield* Clock.currentTimeMillis).toISOString()
-        const { authorization, ...headers } = request.headers
+        const { headers } = request
+        const key = keyHeaders.map((name) => headers[name]).find((value) => value !== undefined)
         requests.push({
           ...request,
           seq: ++lastSeq,
           at,
-          key_hint: hintOf(authorization ?? ""),
-          headers:
-            authorization === undefined
-              ? headers
-              : { ...headers, authorization: /^(\S+)\s+\S/.exec(authorization)?.[1] ?? "" },
+          key_hint: hintOf(key ?? ""),
+          headers: Object.fromEntries(
+            Object.entries(headers).map(([name, value]) => [
+              name,
+              keyHeaders.includes(name) ? (/^(\S+)\s+\S/.exec(value)?.[1] ?? "") : value
+            ])
+          ),
           body: withoutFiles(request.body)
         })
         if (requests.length > maxStoredRequests) requests.shift()

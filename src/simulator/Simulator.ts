@@ -11,6 +11,7 @@ import { Requests, type SeenRequest } from "./Requests.ts"
 import { Tasks } from "./Tasks.ts"
 import { layerVendors } from "./Vendor.ts"
 import { dashscope } from "./vendors/dashscopeVendor.ts"
+import { elevenlabs } from "./vendors/elevenlabsVendor.ts"
 import { ip_a } from "./vendors/ip_aVendor.ts"
 import { ip_b } from "./vendors/ip_bVendor.ts"
 import { ip_c } from "./vendors/ip_cVendor.ts"
@@ -73,7 +74,8 @@ const vendors = layerVendors([
   ip_c,
   openai,
   jina,
-  dashscope
+  dashscope,
+  elevenlabs
 ])
 
 /**

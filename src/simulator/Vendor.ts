@@ -83,6 +83,15 @@ export const keyOf = (
   if (sentScheme.toLowerCase() !== scheme.toLowerCase() || extraParts.length > 0) {
     return Result.fail(refuse("scheme"))
   }
+  return plainKeyOf(key, refuse)
+}
+
+/** Reads a header that is the key alone. */
+export const plainKeyOf = (
+  header: string | undefined,
+  refuse: (problem: KeyProblem) => Refusal
+): Result.Result<string, Refusal> => {
+  const key = header?.trim() ?? ""
   if (key === "") return Result.fail(refuse("missing"))
   return key === refusedKey ? Result.fail(refuse("unknown")) : Result.succeed(key)
 }

@@ -66,6 +66,11 @@ const cases: ReadonlyArray<Base> = [
   { protocol: "openai", versions: ["/v1"], order: "/v1/chat/completions" },
   { protocol: "jina", versions: ["/v1"], order: "/v1/rerank" },
   {
+    protocol: "elevenlabs",
+    versions: ["/v1"],
+    order: "/v1/text-to-speech/a/stream?output_format=mp3_44100_128"
+  },
+  {
     protocol: "dashscope",
     versions: ["/api/v1"],
     order: "/api/v1/services/aigc/multimodal-generation/generation"

@@ -31,6 +31,7 @@ const questions: Readonly<Record<string, string>> = {
   ip_c: `/qwen/api/v1/tasks/image/${NIL}`,
   openai: "/v1/models",
   jina: "/v1/models",
+  elevenlabs: "/v1/models",
   dashscope: `/api/v1/tasks/${NIL}`
 }
 

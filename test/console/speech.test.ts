@@ -190,9 +190,15 @@ inBrowser(
           await field(page, "Per million characters").fill("100")
           await choose("Count characters as", "Code points, Chinese twice")
           await apply()
+
+          await page.goto(`${gateway.url}/console/channels/new/vendor`)
+          await addModel("ElevenLabs", "elevenlabs", "eleven_v3")
+          await field(page, "Per million characters").fill("200")
+          await apply()
         })
         const catalog = yield* bodyAs(CatalogDocument, yield* gateway.admin("/catalog"))
-        const [ranking, speech] = Schema.encodeSync(CatalogDocument)(catalog).models.slice(-2)
+        const [ranking, speech, eleven] =
+          Schema.encodeSync(CatalogDocument)(catalog).models.slice(-3)
         assert.deepInclude(ranking, {
           modality: "rerank",
           protocol: "jina",
@@ -202,6 +208,11 @@ inBrowser(
           modality: "tts",
           protocol: "openai",
           prices: { kind: "characters", per_million_characters: "100", counts: "han_double" }
+        })
+        assert.deepInclude(eleven, {
+          modality: "tts",
+          protocol: "elevenlabs",
+          prices: { kind: "characters", per_million_characters: "200" }
         })
       })
     )

@@ -19,6 +19,7 @@ import {
   temporaryServerDatabase
 } from "../support/databases.ts"
 import { databaseColumns } from "../support/databaseText.ts"
+import { ELEVEN_VOICE } from "../support/elevenVoice.ts"
 import { bodyAs } from "../support/gateway.ts"
 import { type CallOptions, call } from "../support/http.ts"
 import { startable, startProcess } from "../support/processes.ts"
@@ -209,6 +210,10 @@ const texts = [
   ],
   ["audio/speech", { model: "voice-1", input: prompt, instructions: prompt }],
   ["audio/speech", { model: "voice-1", input: prompt, stream_format: "sse" }],
+  [
+    "audio/speech",
+    { model: "voice-eleven", input: prompt, voice: ELEVEN_VOICE, previous_text: prompt }
+  ],
   ["audio/transcriptions", { model: "listen-tokens", prompt, file: sound }],
   ["audio/speech", { model: "voice-cloud", input: prompt, voice: prompt }],
   ["audio/transcriptions", { model: "listen-cloud", prompt, file: sound }],
@@ -234,7 +239,7 @@ const catalogAt = (simulatorUrl: string, baseUrl: string | null) => {
   const mounts = [...textual.mounts, ...spoken.mounts]
   const textModels = new Set(texts.map(([, { model }]): string => model))
   const textChannels = channels
-    .filter(({ id }) => ["ch-t", "ch-o", "ch-j", "ch-q"].includes(id))
+    .filter(({ id }) => ["ch-t", "ch-o", "ch-j", "ch-e", "ch-q"].includes(id))
     .map((one) => ({ ...one, api_key: channelKey }))
   return {
     channels: [...media.channels, ...textChannels].map((channel) => ({

@@ -5,6 +5,7 @@ import { layerSimulator, Simulator } from "../../src/simulator/Simulator.ts"
 import { type GatewayNode, startGateway } from "../support/cluster.ts"
 import { type DatabaseKind, sharedKind } from "../support/databases.ts"
 import { shareOfDay } from "../support/day.ts"
+import { ELEVEN_VOICE } from "../support/elevenVoice.ts"
 import {
   type Environment,
   prepareCustomer,
@@ -46,6 +47,7 @@ const layerSurvivor = Layer.effect(
 const talk = { model: "talk-1", messages: [{ role: "user", content: "a lighthouse" }] }
 const stream = { ...talk, stream: true }
 const voice = { model: "voice-1", input: "a lighthouse" }
+const eleven = { model: "voice-eleven", input: "a lighthouse", voice: ELEVEN_VOICE }
 const film = { model: "film-1", prompt: "a lighthouse" }
 const paint = { model: "paint-1", prompt: "a lighthouse" }
 const paintStream = { ...paint, stream: true, partial_images: 1 }
@@ -110,6 +112,8 @@ const places: ReadonlyArray<
   ["text.held", "speech", voice, 0, "100", "given up"],
   ["text.made", "speech", voice, 1, "100", "given up"],
   ["text.finished", "speech", voice, 1, "99.9988", "gone"],
+  ["text.made", "speech", eleven, 1, "100", "given up"],
+  ["text.finished", "speech", eleven, 1, "99.9988", "gone"],
   ["speech.held", "speech later", voice, 0, "100", "as before"],
   ["speech.made", "speech later", voice, 1, "100", "as before"],
   ["speech.finished", "speech later", voice, 1, "99.9988", "as before"]
@@ -121,14 +125,20 @@ const catalogFor = (simulatorUrl: string) => {
   const prices = { kind: "characters", per_million_characters: "100" } as const
   const mounts = [
     { model: "voice-1", channel: "ch-t" },
+    { model: "voice-eleven", channel: "ch-e", upstream_model: "eleven_v3" },
     { model: "film-down", channel: "ch-a", ...second },
     { model: "paint-down", channel: "ch-i", ...second }
   ]
   return {
     ...catalog,
+    channels: [
+      ...catalog.channels,
+      { id: "ch-e", name: "E", base_url: `${simulatorUrl}/elevenlabs`, api_key: "vendor-key-e" }
+    ],
     models: [
       ...catalog.models,
-      { id: "voice-1", modality: "tts" as const, protocol: "openai", prices }
+      { id: "voice-1", modality: "tts" as const, protocol: "openai", prices },
+      { id: "voice-eleven", modality: "tts" as const, protocol: "elevenlabs", prices }
     ],
     mounts: [...catalog.mounts, ...mounts]
   }

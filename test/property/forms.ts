@@ -3,7 +3,7 @@
  * up: its mark is in each image, address, id, word and number.
  */
 import { HUGE, type Json, type Mark, mediumOf, PADDING, usageOf } from "./answerParts.ts"
-import type { AnswerPlan, Plan } from "./plans.ts"
+import { type AnswerPlan, ELEVEN_MODEL, type Plan } from "./plans.ts"
 import { familyOf, submitted } from "./videoForms.ts"
 
 const asked = { none: 0, one: 1, "one more": 1, many: 9, asked: 0 } as const
@@ -224,6 +224,7 @@ const standardKinds: ReadonlySet<Plan["kind"]> = new Set([
 
 /** The protocol's refusal, with these words. */
 export const refusalOf = ({ kind, model }: Plan, message: string): Json => {
+  if (model === ELEVEN_MODEL) return { detail: { status: "bad_order", message } }
   if (standardKinds.has(kind) || model === "paint-a") {
     return { error: { message, type: "invalid_request_error", param: null, code: "bad_order" } }
   }

@@ -12,7 +12,7 @@ import type { Dice } from "../support/randomOrders.ts"
 import { TALK_PRICES } from "../support/textCatalog.ts"
 import type { Mark } from "./answerParts.ts"
 import type { Case, Prices, Received, Round } from "./judge.ts"
-import { type AnswerPlan, type Plan, plain } from "./plans.ts"
+import { type AnswerPlan, ELEVEN_MODEL, type Plan, plain } from "./plans.ts"
 import { scriptedVendor, type VendorRequest } from "./scriptedVendor.ts"
 import { orderText, pollText } from "./shapes.ts"
 import { jobIdOf, polled } from "./videoForms.ts"
@@ -83,7 +83,8 @@ const laneCatalog = (url: string, lane: number): typeof CatalogWrite.Encoded => 
   return {
     channels: [
       ...media.channels.map((channel) => ({ ...channel, id: named(channel.id) })),
-      { id: text, name: "text", base_url: `${vendorUrl}/v1`, api_key: "vendor-key-t" }
+      { id: text, name: "text", base_url: `${vendorUrl}/v1`, api_key: "vendor-key-t" },
+      { id: named("eleven"), name: "eleven", base_url: vendorUrl, api_key: "vendor-key-e" }
     ],
     models: [
       ...media.models.map((model) => ({ ...model, id: named(model.id) })),
@@ -91,6 +92,7 @@ const laneCatalog = (url: string, lane: number): typeof CatalogWrite.Encoded => 
       { id: named("vector"), modality: "embedding", protocol: "openai", prices: vector },
       { id: named("rank"), modality: "rerank", protocol: "jina", prices: vector },
       { id: named("voice"), modality: "tts", protocol: "openai", prices: voice },
+      { id: named(ELEVEN_MODEL), modality: "tts", protocol: "elevenlabs", prices: voice },
       { id: named("listen"), modality: "asr", protocol: "openai", prices: listen }
     ],
     mounts: [
@@ -102,7 +104,8 @@ const laneCatalog = (url: string, lane: number): typeof CatalogWrite.Encoded => 
       ...["talk", "vector", "rank", "voice", "listen"].map((name) => ({
         model: named(name),
         channel: text
-      }))
+      })),
+      { model: named(ELEVEN_MODEL), channel: named("eleven") }
     ]
   }
 }
@@ -195,7 +198,12 @@ const bodyOf = ({ model, kind, streamed, n }: Plan, lane: number): object => {
     case "rerank":
       return { ...name, query: "hello", documents: DOCUMENTS }
     case "speech":
-      return { ...name, input: "hello", ...(streamed ? { stream_format: "sse" } : {}) }
+      return {
+        ...name,
+        input: "hello",
+        voice: "voice",
+        ...(streamed ? { stream_format: "sse" } : {})
+      }
     case "transcription":
       return { ...name, file: SOUND, ...stream }
   }

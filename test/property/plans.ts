@@ -231,18 +231,19 @@ const drawAnswer = (dice: Dice, kind: Kind, streamed: boolean): AnswerPlan => {
 const videos = ways.filter(({ modality }) => modality === "video").map(({ model }) => model)
 const images = ways.filter(({ modality }) => modality === "image").map(({ model }) => model)
 
-const onlyModels: Readonly<Partial<Record<Kind, string>>> = {
-  chat: "talk",
-  embedding: "vector",
-  rerank: "rank",
-  speech: "voice",
-  transcription: "listen"
+/** ElevenLabs sends bytes alone, which the gateway writes into events by itself. */
+export const ELEVEN_MODEL = "voice-eleven"
+
+const ownModels: Readonly<Partial<Record<Kind, ReadonlyArray<string>>>> = {
+  chat: ["talk"],
+  embedding: ["vector"],
+  rerank: ["rank"],
+  speech: ["voice", ELEVEN_MODEL],
+  transcription: ["listen"]
 }
 
 const modelOf = (dice: Dice, kind: Kind): string => {
-  const only = onlyModels[kind]
-  if (only !== undefined) return only
-  const of = kind === "video" ? videos : images
+  const of = ownModels[kind] ?? (kind === "video" ? videos : images)
   return of[dice.roll(of.length)] ?? ""
 }
 
@@ -272,10 +273,11 @@ export const drawPlan = (dice: Dice): Plan => {
       "speech",
       "transcription"
     ])
-  const streamed = dice.chance(streamedShares[kind] ?? 0)
+  const model = modelOf(dice, kind)
+  const streamed = model !== ELEVEN_MODEL && dice.chance(streamedShares[kind] ?? 0)
   const good = kind === "video" && dice.chance(65)
   return {
-    model: modelOf(dice, kind),
+    model,
     kind,
     streamed,
     n: kind === "image" ? dice.pick([1, 1, 2, 3]) : 1,

@@ -20,7 +20,8 @@ const SOUND_TOKENS = {
 /**
  * `voice-1` by characters, `voice-han` with Han characters as two, `voice-tokens` by tokens;
  * `listen-1` by seconds, `listen-steps` by steps of them, `listen-tokens` by tokens; `voice-cloud` and
- * `listen-cloud` over dashscope; `rank-tokens`, `rank-searches`. The models of the test catalog without such a mount stay closed.
+ * `listen-cloud` over dashscope; `voice-eleven` over elevenlabs; `rank-tokens`, `rank-searches`. The
+ * models of the test catalog without such a mount stay closed.
  */
 export const speechCatalog = (simulatorUrl: string): ReturnType<typeof testCatalog> => {
   const base = testCatalog(simulatorUrl)
@@ -32,6 +33,12 @@ export const speechCatalog = (simulatorUrl: string): ReturnType<typeof testCatal
     { model: "voice-1", channel: "ch-o", upstream_model: "sim-voice-1", cost: CHARACTERS },
     { model: "voice-han", channel: "ch-o", upstream_model: "sim-voice-1" },
     { model: "voice-tokens", channel: "ch-o", upstream_model: "sim-voice-1" },
+    {
+      model: "voice-eleven",
+      channel: "ch-e",
+      upstream_model: "eleven_flash_v2_5",
+      cost: CHARACTERS
+    },
     { model: "listen-1", channel: "ch-o", upstream_model: "sim-listen-1", cost: SECONDS },
     { model: "listen-steps", channel: "ch-o", upstream_model: "sim-listen-1" },
     { model: "listen-tokens", channel: "ch-o", upstream_model: "sim-listen-tokens" },
@@ -46,13 +53,15 @@ export const speechCatalog = (simulatorUrl: string): ReturnType<typeof testCatal
       ...base.channels,
       { id: "ch-o", name: "O", base_url: `${simulatorUrl}/openai/v1`, api_key: "vendor-key-o" },
       { id: "ch-q", name: "Q", base_url: `${simulatorUrl}/dashscope`, api_key: "vendor-key-q" },
-      { id: "ch-j", name: "J", base_url: `${simulatorUrl}/jina/v1`, api_key: "vendor-key-j" }
+      { id: "ch-j", name: "J", base_url: `${simulatorUrl}/jina/v1`, api_key: "vendor-key-j" },
+      { id: "ch-e", name: "E", base_url: `${simulatorUrl}/elevenlabs`, api_key: "vendor-key-e" }
     ],
     models: [
       ...base.models,
       { ...voice, id: "voice-1", prices: CHARACTERS },
       { ...voice, id: "voice-han", prices: { ...CHARACTERS, counts: "han_double" } },
       { ...voice, id: "voice-tokens", prices: SOUND_TOKENS },
+      { ...voice, id: "voice-eleven", protocol: "elevenlabs", prices: CHARACTERS },
       { ...voice, id: "voice-closed" },
       { ...voice, id: "voice-elsewhere", protocol: "jina" },
       { ...listen, id: "listen-1", prices: SECONDS },

@@ -54,16 +54,29 @@ const decodeModels = Schema.decodeUnknownOption(
   Schema.Struct({ data: Schema.Array(Schema.Struct({ id: Schema.String })) })
 )
 
-/** Reads the ids of a list of models in the common standard form. */
-export const readModels = (
-  account: ChannelAccount,
-  answer: VendorAnswer
-): Outcome<ReadonlyArray<string>> => {
-  const list = answer.status < 300 ? decodeModels(answer.body) : Option.none()
-  return Option.isSome(list)
-    ? Result.succeed(list.value.data.slice(0, MAX_MODELS).map(({ id }) => id))
-    : Result.fail(unusableAnswer(account, answer))
+/** The request for the list of models, and the reader of its answer. */
+export interface ModelListDialect {
+  readonly listRequest: (account: ChannelAccount) => Outcome<VendorRequest>
+  /** The ids of the models in a list; null if the body is none. */
+  readonly idsIn: (body: unknown) => ReadonlyArray<string> | null
 }
+
+/** A list of models in the common standard form. */
+export const standardModels: ModelListDialect = {
+  listRequest: modelsCheck.checkRequest,
+  idsIn: (body) =>
+    Option.getOrNull(Option.map(decodeModels(body), ({ data }) => data.map(({ id }) => id)))
+}
+
+/** Reads the ids of a list of models. */
+export const readModels =
+  ({ idsIn }: ModelListDialect) =>
+  (account: ChannelAccount, answer: VendorAnswer): Outcome<ReadonlyArray<string>> => {
+    const ids = answer.status < 300 ? idsIn(answer.body) : null
+    return ids === null
+      ? Result.fail(unusableAnswer(account, answer))
+      : Result.succeed(ids.slice(0, MAX_MODELS))
+  }
 
 /**
  * Whether an answer explains that the object does not exist. The error page of a web server at a

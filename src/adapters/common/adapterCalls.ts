@@ -31,10 +31,11 @@ import { type StreamOptions, sendForEvents } from "../wire/vendorStream.ts"
 import {
   absentTaskStatuses,
   type CheckDialect,
-  modelsCheck,
+  type ModelListDialect,
   NO_TASK,
   readCheck,
-  readModels
+  readModels,
+  standardModels
 } from "./accountCheck.ts"
 import type { ImageStream } from "./imageStream.ts"
 import { generateOneByOne } from "./oneByOne.ts"
@@ -117,12 +118,13 @@ export const makeCheck = (
   return (account: ChannelAccount): Effect.Effect<void, VendorFailure> => call(account, undefined)
 }
 
-/** Builds the request for the list of models in the common standard form. */
+/** Builds the request for the list of models. */
 export const makeModelList = (
   wire: VendorWire["Service"],
-  limits: VendorLimits
+  limits: VendorLimits,
+  dialect: ModelListDialect = standardModels
 ): VendorModelList => {
-  const call = makeCall(wire)(modelsCheck.checkRequest, readModels, limits.poll)
+  const call = makeCall(wire)(dialect.listRequest, readModels(dialect), limits.poll)
   return (account) => call(account, undefined)
 }
 

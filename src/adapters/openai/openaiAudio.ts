@@ -32,6 +32,7 @@ import {
 } from "../common/adapterCalls.ts"
 import { type AudioDialect, type AudioEvent, makeAudioStreaming } from "../common/audioStream.ts"
 import { Count } from "../common/chatStream.ts"
+import { soundPiece } from "../common/sounds.ts"
 import { standardRefusals } from "../common/standardErrors.ts"
 import { isErrorText } from "../wire/errorText.ts"
 import { heartbeat } from "../wire/eventBlocks.ts"
@@ -203,8 +204,7 @@ export const makeOpenAiAudio = Effect.gen(function* () {
       wire,
       speechRequest(account, order),
       limits.stream,
-      (chunks) =>
-        take(chunks.map((bytes) => ({ bytes, hasProduct: true, usage: null, outputBytes: 0 })))
+      (chunks) => take(chunks.map(soundPiece))
     )
     if (!answer.isStream) {
       return yield* judgeFailure(standardRefusals, answer, failureOf(account, answer))

@@ -20,8 +20,10 @@ export interface AudioFamily {
   readonly parameters: VendorParameters
 }
 
-/** What a family of models takes that speaks texts. Voices are not known and stay free texts. */
+/** What a family of models takes that speaks texts. Which voices there are is not known. */
 export interface SpeechFamily extends AudioFamily {
+  /** What the id of a voice matches where each order needs one; absent where none is needed. */
+  readonly voiceId?: RegExp
   /** The values of `response_format`. The first one holds where an order names none. */
   readonly formats: Arr.NonEmptyReadonlyArray<SpeechFormat>
   /** The bounds of `speed`; null if the models have no such field. */
@@ -148,6 +150,21 @@ export const audioProtocols = {
         parameters: {}
       }
     ]
+  },
+  elevenlabs: {
+    speech: [
+      {
+        models: anyModel,
+        // The voice is a part of the address, whose parts of only dots would lead elsewhere.
+        voiceId: /^(?!\.{1,2}$).{1,100}$/u,
+        formats: ["mp3", "opus", "wav", "pcm"],
+        speed: { minimum: 0.7, maximum: 1.2 },
+        hasInstructions: false,
+        hasEvents: true,
+        parameters: {}
+      }
+    ],
+    transcription: null
   }
 } as const satisfies Record<string, AudioProtocolRow>
 

@@ -2,7 +2,7 @@
  * The request body of spoken texts, in the common standard form. All fields are forwarded; only
  * those that the gateway relies on are checked.
  */
-import { Result, Schema } from "effect"
+import { Predicate, Result, Schema } from "effect"
 import { type SpeechFamily, standardSpeed } from "../audio/AudioProtocol.ts"
 import {
   EVENT_STREAM,
@@ -45,7 +45,8 @@ const SpeechFields = Schema.Struct({
     examples: ["The harbour is calm at dawn."]
   }),
   voice: optional(Voice, "the name of a voice, or an object with its id").annotate({
-    description: "A voice of the model; the vendor's own when left out",
+    description:
+      "A voice of the model; the vendor's own when left out, unless its vendor needs one",
     examples: ["alloy"]
   }),
   instructions: optional(Schema.String, "a text").annotate({
@@ -94,10 +95,18 @@ const speedFault = (speed: number, bounds: SpeechFamily["speed"]): ReadonlyArray
   return [{ path: "speed", message: `Expected ${expected}` }]
 }
 
+/** The name of the ordered voice, or the id of a voice of one's own. */
+export const voiceOf = ({ voice }: SpeechBody): string | null =>
+  Predicate.isString(voice) ? voice : (voice?.id ?? null)
+
 function* unsupportedFields(
-  { response_format, speed, instructions, stream_format }: SpeechBody,
-  { formats, speed: bounds, hasInstructions, hasEvents }: SpeechFamily
+  body: SpeechBody,
+  { voiceId, formats, speed: bounds, hasInstructions, hasEvents }: SpeechFamily
 ): Generator<FieldFault> {
+  const { response_format, speed, instructions, stream_format } = body
+  if (voiceId !== undefined && !voiceId.test(voiceOf(body) ?? "")) {
+    yield { path: "voice", message: "Expected the id of a voice at this model's vendor" }
+  }
   if (!formats.includes(response_format ?? formats[0])) {
     yield { path: "response_format", message: `Expected ${formats.join(" or ")} for this model` }
   }

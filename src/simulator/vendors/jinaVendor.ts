@@ -30,23 +30,25 @@ const Rerank = Schema.Struct({
 })
 type Rerank = typeof Rerank.Type
 
-/** Jina's API is written with FastAPI, whose errors have a `detail`. */
+/** Jina's API is written with FastAPI, whose errors have a `detail`; those of the vendor have a code. */
+const refusal = (status: number, code: string, detail: string): Refusal =>
+  new Refusal({ status, body: { detail, request_id: randomText("0123456789abcdef", 32), code } })
+
 const refuse = (status: number): Refusal => {
   switch (status) {
     case 401:
-      return new Refusal({ status, body: { detail: "Invalid API key, please check it." } })
+      return refusal(401, "AUTH_INVALID_API_KEY", "Invalid API key")
     case 402:
-      return new Refusal({
-        status,
-        body: { detail: "Insufficient balance in your account, please top up." }
-      })
+    case 403:
+      return refusal(status, "AUTHZ_INSUFFICIENT_BALANCE", "Insufficient account balance")
+    case 404:
+      return refusal(404, "RESOURCE_NOT_FOUND", "There is no such address")
     case 429:
-      return new Refusal({ status, body: { detail: "Rate limit exceeded, please slow down." } })
+      return refusal(429, "RATE_REQUEST_LIMIT_EXCEEDED", "Request rate limit exceeded: 501/500")
     default:
-      return new Refusal({
-        status,
-        body: { detail: status >= 500 ? "Internal error" : "Bad request" }
-      })
+      return status >= 500
+        ? refusal(status, "INTERNAL_ERROR", "An unexpected error occurred")
+        : new Refusal({ status, body: { detail: "The request is not valid" } })
   }
 }
 
@@ -92,7 +94,9 @@ const desk: Desk = { protocol: "jina", refuse, moderatedInput }
 
 const rerank = Effect.fnUntraced(function* (call: Call) {
   const order = yield* decodeRerank(call.body)
-  if (isMissingModel(order.model)) return yield* refuse(404)
+  if (isMissingModel(order.model)) {
+    return yield* refusal(400, "INPUT_MODEL_NOT_FOUND", `Model '${order.model}' not found`)
+  }
   const texts = order.documents.map(textOf)
   return yield* placeOrder(
     desk,

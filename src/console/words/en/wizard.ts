@@ -14,6 +14,7 @@ export const wizard = {
   vendors: {
     openai: "Chat, vision, embeddings and speech, over the OpenAI API or a compatible one",
     jina: "Rerank, over the Jina API or a compatible one",
+    elevenlabs: "Speech",
     dashscope: "Qwen speech: voices and transcription",
     ip_a: "Images, over the OpenAI Images API or a compatible one, such as Seedream",
     ip_b: "Qwen images",

@@ -11,6 +11,7 @@ export const wizard: Translated<typeof english> = {
   vendors: {
     openai: "对话、图像理解、向量和语音合成，使用 OpenAI API 或其兼容接口",
     jina: "重排序，使用 Jina API 或其兼容接口",
+    elevenlabs: "语音合成",
     dashscope: "通义千问语音：语音合成与识别",
     ip_a: "图像，使用 OpenAI Images API 或其兼容接口，例如 Seedream",
     ip_b: "通义千问图像",

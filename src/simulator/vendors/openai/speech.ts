@@ -28,7 +28,7 @@ export type Speech = typeof Speech.Type
 
 export const decodeSpeech = decodeBody(Speech, { unknownFields: "ignored", refuse: ofFault })
 
-const contentTypes: Readonly<Record<MadeSound, string>> = {
+export const contentTypes: Readonly<Record<MadeSound, string>> = {
   mp3: "audio/mpeg",
   opus: "audio/ogg",
   aac: "audio/aac",
@@ -42,7 +42,7 @@ const TOKENS_PER_SECOND = 20
 const MILLIS = 1000
 
 /** The length of the sound in milliseconds: so much for each character, at the ordered speed. */
-const speechMillis = ({ input, speed = 1 }: Speech): number =>
+export const speechMillis = ({ input, speed = 1 }: Pick<Speech, "input" | "speed">): number =>
   Math.ceil(([...input].length * MILLIS_PER_CHARACTER) / speed)
 
 export const speechTokens = (speech: Speech): number =>
@@ -50,7 +50,7 @@ export const speechTokens = (speech: Speech): number =>
 
 const CHUNK_BYTES = 4096
 
-const chunksOf = (bytes: Uint8Array): ReadonlyArray<Uint8Array> =>
+export const chunksOf = (bytes: Uint8Array): ReadonlyArray<Uint8Array> =>
   Array.from({ length: Math.ceil(bytes.byteLength / CHUNK_BYTES) }, (_, index) =>
     bytes.subarray(index * CHUNK_BYTES, (index + 1) * CHUNK_BYTES)
   )
@@ -97,27 +97,31 @@ const brokenConnection = Effect.sleep("50 millis").pipe(
   Effect.andThen(Effect.never)
 )
 
+/** The parts of a sound as they are sent, and how it is sent. */
+interface SoundStream {
+  readonly parts: ReadonlyArray<Uint8Array>
+  readonly contentType: string
+  readonly headers?: Readonly<Record<string, string>>
+  /** The last part with `sim:errors`; without it, the sound breaks off. */
+  readonly errorPart?: Uint8Array
+}
+
 /**
- * Streams the sound. With `sim:breaks=N`, `sim:stalls=N` or `sim:errors=N` it breaks, stalls, or
- * sends an error (in bytes, breaks) after N parts.
+ * Streams a sound. With `sim:breaks=N`, `sim:stalls=N` or `sim:errors=N` it breaks, stalls, or
+ * sends an error after N parts.
  */
-export const speechAnswer = Effect.fnUntraced(function* (
-  acceptedEntry: AcceptedEntry,
-  speech: Speech
+export const streamSound = Effect.fnUntraced(function* (
+  { switches }: AcceptedEntry,
+  { parts, errorPart, ...head }: SoundStream
 ) {
   const request = yield* HttpServerRequest.HttpServerRequest
-  const { switches } = acceptedEntry
-  const format = speech.response_format ?? "mp3"
-  const isInEvents = speech.stream_format === "sse"
-  const chunks = chunksOf(makeSound(format, speechMillis(speech)))
-  const parts = isInEvents ? eventsOf(acceptedEntry, speech, chunks) : chunks
   const after = (name: string) => countOf(switches, name, isOn(switches, name) ? 1 : parts.length)
   const partCount = Math.min(after("breaks"), after("stalls"), after("errors"))
   const pauseMillis = (countOf(switches, "takes", 0) * MILLIS) / parts.length
   const ending = (): Stream.Stream<Uint8Array, never, HttpServerRequest.HttpServerRequest> => {
     if (isOn(switches, "stalls")) return Stream.never
-    return isInEvents && isOn(switches, "errors")
-      ? Stream.succeed(errorEvent)
+    return errorPart !== undefined && isOn(switches, "errors")
+      ? Stream.succeed(errorPart)
       : Stream.fromEffect(brokenConnection)
   }
   const sent = Stream.fromIterable(parts.slice(0, partCount)).pipe(
@@ -128,6 +132,21 @@ export const speechAnswer = Effect.fnUntraced(function* (
     (partCount < parts.length ? Stream.concat(sent, ending()) : sent).pipe(
       Stream.provideService(HttpServerRequest.HttpServerRequest, request)
     ),
-    { contentType: isInEvents ? "text/event-stream" : contentTypes[format] }
+    head
   )
 })
+
+export const speechAnswer = (acceptedEntry: AcceptedEntry, speech: Speech) => {
+  const format = speech.response_format ?? "mp3"
+  const chunks = chunksOf(makeSound(format, speechMillis(speech)))
+  return streamSound(
+    acceptedEntry,
+    speech.stream_format === "sse"
+      ? {
+          parts: eventsOf(acceptedEntry, speech, chunks),
+          contentType: "text/event-stream",
+          errorPart: errorEvent
+        }
+      : { parts: chunks, contentType: contentTypes[format] }
+  )
+}

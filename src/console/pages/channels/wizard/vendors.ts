@@ -47,6 +47,14 @@ export const vendors: ReadonlyArray<Vendor> = [
     models: ["jina-reranker-v3", "jina-reranker-m0", "jina-reranker-v2-base-multilingual"]
   },
   {
+    protocol: "elevenlabs",
+    name: "ElevenLabs",
+    id: "elevenlabs",
+    baseUrl: "https://api.elevenlabs.io/v1",
+    modalities: ["tts"],
+    models: ["eleven_multilingual_v2", "eleven_flash_v2_5", "eleven_v3"]
+  },
+  {
     protocol: "ip_a",
     name: "OpenAI Images",
     id: "openai-images",
@@ -161,8 +169,8 @@ export const usualPriceKind = (
 ): PricesText["kind"] => {
   if (modality === "tts") return "characters"
   if (modality === "asr") return "audio_seconds"
-  if (protocol === "openai" || protocol === "jina" || protocol === "dashscope") return "tokens"
-  return isVideo(protocol) ? (videoProtocols[protocol].billing ?? "second_video") : "image"
+  if (isVideo(protocol)) return videoProtocols[protocol].billing ?? "second_video"
+  return modality === "image" ? "image" : "tokens"
 }
 
 /** The modalities that parts of a model's id suggest; the first match counts. */
