@@ -272,12 +272,13 @@ for (const kind of databasesInTurn(import.meta.filename)) {
               body: JSON.stringify({ switches })
             })
           )
-        yield* setFault("sim:refuse=429")
-        // Without a format the second vendor would answer mp3, after the head says WAV.
-        assert.strictEqual((yield* speak(who, { model: "voice-both" })).status, 503)
-        const heard = yield* speak(who, { model: "voice-both", response_format: "wav" })
-        assert.deepInclude(heard, { status: 200, type: "audio/wav" })
-        yield* setFault("")
+        yield* Effect.gen(function* () {
+          yield* setFault("sim:refuse=429")
+          // Without a format the second vendor would answer mp3, after the head says WAV.
+          assert.strictEqual((yield* speak(who, { model: "voice-both" })).status, 503)
+          const heard = yield* speak(who, { model: "voice-both", response_format: "wav" })
+          assert.deepInclude(heard, { status: 200, type: "audio/wav" })
+        }).pipe(Effect.ensuring(setFault("")))
         assert.lengthOf(yield* usageOf(who), 1)
         yield* gateway.verify
       })
