@@ -1,8 +1,9 @@
-import { readFileSync } from "node:fs"
+import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { CatalogDocument } from "../../src/domain/catalog/CatalogDocument.ts"
+import { makeSound } from "../../src/simulator/media/sound.ts"
 import {
   bodyAs,
   type Customer,
@@ -29,11 +30,28 @@ const charges = (who: Customer) =>
     )
   )
 
+const RECORDING = "harbour; dawn.wav"
+/** A recording of this length, as a file that is uploaded. */
+const recordingOf = (milliseconds: number) => ({
+  name: RECORDING,
+  mimeType: "audio/wav",
+  buffer: Buffer.from(makeSound("wav", milliseconds))
+})
+
+const upload = async (page: Page, milliseconds: number): Promise<void> => {
+  await page.locator('input[type="file"]').setInputFiles(recordingOf(milliseconds))
+  await page.getByText(RECORDING).waitFor()
+}
+
 const opened = Effect.fnUntraced(function* (who: Customer, model: string) {
   const browser = yield* Browser
   return yield* browser.open(`/playground?model=${model}`, { session: { apiKey: who.key } })
 })
 
+const choose = async (page: Page, label: string, option: string): Promise<void> => {
+  await page.getByRole("combobox", { name: label, exact: true }).click()
+  await page.getByRole("option", { name: option, exact: true }).click()
+}
 const field = (page: Page, label: string) => page.getByRole("textbox", { name: label, exact: true })
 const press = (page: Page, name: string) => page.getByRole("button", { name }).click()
 const receiptOf = (page: Page) => page.getByLabel("Receipt", { exact: true })
@@ -51,7 +69,7 @@ const runTabs = (page: Page, folder: string, who: Customer) =>
   )
 
 inBrowser(
-  "the playground of speech and rankings",
+  "the playground of speech, transcriptions and rankings",
   layerTestGateway("embedded", quickSettings, { catalogFor: speechCatalog }),
   (it) => {
     it.effect("speaks a text, priced before and heard with its receipt", () =>
@@ -63,8 +81,7 @@ inBrowser(
           await field(page, "Text").fill(TEXT)
           await press(page, "Advanced")
           await field(page, "Voice").fill("alloy")
-          await page.getByRole("combobox", { name: "Format" }).click()
-          await page.getByRole("option", { name: "wav" }).click()
+          await choose(page, "Format", "wav")
           await field(page, "Speed").fill("2")
           await page.getByRole("button", { name: "Advanced alloy · wav · 2×" }).waitFor()
           await priceOf(page).getByText(`Hold ${CHARGE} CNY`).waitFor()
@@ -130,6 +147,86 @@ inBrowser(
       })
     )
 
+    it.effect("reads a recording, priced before, with its text and its receipt", () =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const who = yield* gateway.customer("1")
+        const page = yield* opened(who, "listen-1")
+        yield* steps(async () => {
+          await press(page, "Transcribe")
+          await page.waitForFunction(
+            () => document.activeElement?.getAttribute("data-field") === "file"
+          )
+          await upload(page, 12_000)
+          await priceOf(page).getByText("Hold 0.0012 CNY").waitFor()
+          await press(page, "Advanced")
+          await field(page, "Language").fill("en")
+          await field(page, "Prompt").fill("harbour")
+          await choose(page, "Format", "srt")
+          await page.getByRole("button", { name: "Advanced en · srt" }).waitFor()
+          await press(page, "Transcribe")
+          const transcript = page.getByRole("group", { name: "Transcript", exact: true })
+          await transcript.getByText("00:00:00,000 --> 00:00:12,000").waitFor()
+          await transcript.getByText(TEXT).waitFor()
+          await receiptOf(page).getByText("0.0012 CNY").first().waitFor()
+          await receiptOf(page).getByText("12 seconds").first().waitFor()
+          const saved = page.waitForEvent("download")
+          await press(page, "Download: listen-1.srt")
+          assert.strictEqual((await saved).suggestedFilename(), "listen-1.srt")
+
+          await choose(page, "Format", "json")
+          await press(page, "Transcribe")
+          await page.getByRole("button", { name: "Download: listen-1.json" }).waitFor()
+          assert.strictEqual(await transcript.textContent(), TEXT)
+          // What the tab keeps is a text, which a recording is too large for.
+          await page.reload()
+          await page.getByRole("button", { name: "Advanced en · json" }).waitFor()
+          assert.strictEqual(await page.getByText(RECORDING).count(), 0)
+        })
+        assert.deepStrictEqual(
+          yield* charges(who),
+          Array.from({ length: 2 }, () => ({ charge: "0.0012", model: "listen-1" }))
+        )
+      })
+    )
+
+    it.effect("prices a recording that is too large for a quote by its length", () =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const who = yield* gateway.customer("1")
+        const page = yield* opened(who, "listen-1")
+        yield* steps(async () => {
+          await priceOf(page).getByText("Hold 0.0001 CNY").waitFor()
+          await upload(page, 180_000)
+          await priceOf(page).getByText("Hold 0.018 CNY").waitFor()
+          await priceOf(page).getByText("Calculated without your files").waitFor()
+          await press(page, "Remove recording")
+          await priceOf(page).getByText("Hold 0.0001 CNY").waitFor()
+        })
+      })
+    )
+
+    it.effect("tells a transcription as code that reads the file, as JSON and as subtitles", () =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const who = yield* gateway.customer("1")
+        const folder = yield* codeFolder
+        writeFileSync(join(folder, RECORDING), makeSound("wav", 12_000))
+        const page = yield* opened(who, "listen-1")
+        yield* steps(async () => {
+          await upload(page, 12_000)
+          await press(page, "Advanced")
+          await field(page, "Prompt").fill('@the harbour\'s "dawn"')
+        })
+        for (const output of yield* runTabs(page, folder, who)) assert.include(output, TEXT)
+        yield* steps(() => choose(page, "Format", "srt"))
+        for (const output of yield* runTabs(page, folder, who)) {
+          assert.include(output, "00:00:00,000 --> 00:00:12,000")
+        }
+        assert.lengthOf(yield* charges(who), 2 * tabs.length)
+      })
+    )
+
     it.effect("tells both as code that runs, without the key", () =>
       Effect.gen(function* () {
         const gateway = yield* Gateway
@@ -144,8 +241,7 @@ inBrowser(
           assert.match(output, /relevance_score/)
         }
         yield* steps(async () => {
-          await page.getByRole("combobox", { name: "Model", exact: true }).click()
-          await page.getByRole("option", { name: "voice-1", exact: true }).click()
+          await choose(page, "Model", "voice-1")
           await field(page, "Text").fill(TEXT)
         })
         yield* runTabs(page, folder, who)
@@ -168,10 +264,6 @@ inBrowser(
           await field(page, `Model ID for clients (${model})`).fill(`new-${model}`)
           await press(page, "Next")
         }
-        const choose = async (label: string, option: string) => {
-          await page.getByRole("combobox", { name: label }).click()
-          await page.getByRole("option", { name: option, exact: true }).click()
-        }
         const apply = async () => {
           await press(page, "Next")
           await page.getByRole("button", { name: "Apply", exact: true }).click()
@@ -180,7 +272,7 @@ inBrowser(
         yield* steps(async () => {
           await addModel("Jina AI", "jina", "sim-rank-1")
           await field(page, "Input, per million tokens").waitFor()
-          await choose("Billed by", "Searches")
+          await choose(page, "Billed by", "Searches")
           await field(page, "Per thousand searches").fill("2")
           await field(page, "Documents per search").fill("50")
           await apply()
@@ -188,7 +280,7 @@ inBrowser(
           await page.goto(`${gateway.url}/console/channels/new/vendor`)
           await addModel("OpenAI Chat", "openai", "sim-voice-1")
           await field(page, "Per million characters").fill("100")
-          await choose("Count characters as", "Code points, Chinese twice")
+          await choose(page, "Count characters as", "Code points, Chinese twice")
           await apply()
         })
         const catalog = yield* bodyAs(CatalogDocument, yield* gateway.admin("/catalog"))

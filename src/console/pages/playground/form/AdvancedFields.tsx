@@ -9,12 +9,13 @@ import {
   SimpleGrid,
   Stack,
   Switch,
+  Textarea,
   TextInput
 } from "@mantine/core"
 import { useEffect, useId, useRef } from "react"
 import { useTranslation } from "react-i18next"
 import { Ratio } from "../../../../domain/video/sizes.ts"
-import { kindOfModel, soundFormats, soundsOf } from "./draft.ts"
+import { kindOfModel, soundFormats, soundsOf, transcriptFormats } from "./draft.ts"
 import { type Field, type FormProps, fieldAttribute } from "./faults.ts"
 import { NoteRows } from "./NoteRows.tsx"
 import { ParameterFields } from "./ParameterFields.tsx"
@@ -230,6 +231,47 @@ const SpeechFields = ({ draft, change, errorOf }: FormProps) => {
   )
 }
 
+const TranscriptionFields = ({ draft, change, errorOf }: FormProps) => {
+  const { t } = useTranslation("playground")
+  return (
+    <>
+      <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
+        <TextInput
+          label={t("language")}
+          description={t("languageHint")}
+          placeholder={t("detected")}
+          value={draft.language}
+          error={errorOf("language")}
+          onChange={(event) => change({ language: event.currentTarget.value })}
+          {...fieldAttribute("language")}
+        />
+        <Select
+          label={t("format")}
+          description={t("transcriptFormatHint")}
+          placeholder={t("default")}
+          data={transcriptFormats}
+          clearable
+          value={draft.transcriptFormat}
+          error={errorOf("response_format")}
+          onChange={(transcriptFormat) => change({ transcriptFormat })}
+          {...fieldAttribute("response_format")}
+        />
+      </SimpleGrid>
+      <Textarea
+        label={t("prompt")}
+        description={t("guideHint")}
+        autosize
+        minRows={2}
+        maxRows={6}
+        value={draft.guide}
+        error={errorOf("prompt")}
+        onChange={(event) => change({ guide: event.currentTarget.value })}
+        {...fieldAttribute("prompt")}
+      />
+    </>
+  )
+}
+
 /** The fields of each kind of order; an embedding has none. */
 const fieldsOfKinds = {
   video: VideoFields,
@@ -237,7 +279,8 @@ const fieldsOfKinds = {
   chat: ChatFields,
   embedding: null,
   rerank: RerankFields,
-  tts: SpeechFields
+  tts: SpeechFields,
+  asr: TranscriptionFields
 } as const
 
 interface Props extends FormProps {

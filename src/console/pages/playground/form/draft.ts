@@ -2,6 +2,7 @@
 import { Schema } from "effect"
 import type { VendorParameters } from "../../../../domain/catalog/vendorParameters.ts"
 import type { SpeechBody } from "../../../../domain/speech/SpeechRequest.ts"
+import type { TranscriptionBody } from "../../../../domain/transcription/TranscriptionRequest.ts"
 import type { ModelEntry } from "../../../../features/catalog/ModelsApi.ts"
 
 const mediumUses = [
@@ -46,6 +47,23 @@ export const soundFormats = [
 /** The format of a sound that is ordered without one. */
 const USUAL_FORMAT: (typeof soundFormats)[number] = "mp3"
 
+export const transcriptFormats = [
+  "json",
+  "text",
+  "srt",
+  "vtt",
+  "verbose_json"
+] as const satisfies ReadonlyArray<NonNullable<TranscriptionBody["response_format"]>>
+
+const Recording = Schema.Struct({
+  name: Schema.String,
+  bytes: Schema.Finite,
+  /** The file as a `data:` URL. */
+  url: Schema.String,
+  /** Its length as the browser measures it; null if the browser cannot play it. */
+  seconds: Schema.NullOr(Schema.Finite)
+})
+
 const sounds = ["unsaid", "yes", "no"] as const
 const NumberOrText = Schema.Union([Schema.Finite, Schema.String])
 
@@ -76,6 +94,12 @@ export const Draft = Schema.Struct({
   voice: Schema.String,
   format: Schema.NullOr(Schema.Literals(soundFormats)),
   speed: NumberOrText,
+  /** The sound that is transcribed. */
+  recording: Schema.NullOr(Recording),
+  language: Schema.String,
+  /** The text that guides a transcription. */
+  guide: Schema.String,
+  transcriptFormat: Schema.NullOr(Schema.Literals(transcriptFormats)),
   notes: Schema.Array(Note)
 })
 export type Draft = typeof Draft.Type
@@ -106,6 +130,10 @@ export const emptyDraft = (): Draft => ({
   voice: "",
   format: null,
   speed: "",
+  recording: null,
+  language: "",
+  guide: "",
+  transcriptFormat: null,
   notes: []
 })
 
@@ -169,7 +197,7 @@ export const soundsOf = (model: ModelEntry): ReadonlyArray<Draft["sound"]> =>
       !(sound === "yes" && model.sound === false) && !(sound === "no" && model.silent === false)
   )
 
-export type OrderedKind = "video" | "image" | "chat" | "embedding" | "rerank" | "tts"
+export type OrderedKind = "video" | "image" | "chat" | "embedding" | "rerank" | "tts" | "asr"
 
 /** Whether the orders of this kind are tasks, which are followed by their ids. */
 export const isTaskKind = (kind: OrderedKind): kind is "video" | "image" =>
@@ -179,6 +207,8 @@ export interface Order {
   readonly kind: OrderedKind
   readonly path: string
   readonly body: Readonly<Record<string, unknown>>
+  /** The file in the body of a transcription; null if there is none. */
+  readonly recording: Draft["recording"]
 }
 
 const numberField = (name: string, input: number | string) =>
@@ -264,9 +294,20 @@ const speechBody = ({ prompt, voice, format, speed }: Draft) => ({
   ...numberField("speed", speed)
 })
 
+const transcriptionBody = ({ recording, language, guide, transcriptFormat }: Draft) => ({
+  ...(recording === null ? {} : { file: recording.url }),
+  ...textField("language", language),
+  ...textField("prompt", guide),
+  ...textField("response_format", transcriptFormat)
+})
+
 /** The format of the sound that is ordered, which is also the ending of its file's name. */
 export const soundFormatOf = ({ body }: Order): string =>
   typeof body.response_format === "string" ? body.response_format : USUAL_FORMAT
+
+/** The format of the transcript that is ordered. */
+export const transcriptFormatOf = ({ body }: Order): (typeof transcriptFormats)[number] =>
+  transcriptFormats.find((format) => format === body.response_format) ?? "json"
 
 const paths = {
   video: "/v1/videos/generations",
@@ -274,7 +315,8 @@ const paths = {
   chat: "/v1/chat/completions",
   embedding: "/v1/embeddings",
   rerank: "/v1/rerank",
-  tts: "/v1/audio/speech"
+  tts: "/v1/audio/speech",
+  asr: "/v1/audio/transcriptions"
 } as const
 
 const bodies = {
@@ -283,7 +325,8 @@ const bodies = {
   chat: chatBody,
   embedding: embeddingBody,
   rerank: rerankBody,
-  tts: speechBody
+  tts: speechBody,
+  asr: transcriptionBody
 } as const
 
 const isOrdered = (modality: string): modality is OrderedKind => Object.hasOwn(paths, modality)
@@ -298,6 +341,7 @@ export const kindOfModel = ({ modality, status, prices }: ModelEntry): OrderedKi
 export const orderOf = (kind: OrderedKind, model: string, draft: Draft): Order => ({
   kind,
   path: paths[kind],
+  recording: kind === "asr" ? draft.recording : null,
   body: {
     model,
     // Media rows without an address are still being edited.

@@ -9,6 +9,7 @@ const fields = [
   "documents",
   "messages",
   "media",
+  "file",
   "duration",
   "resolution",
   "ratio",
@@ -20,6 +21,7 @@ const fields = [
   "voice",
   "response_format",
   "speed",
+  "language",
   "metadata",
   "parameters",
   "model"
@@ -39,7 +41,10 @@ export interface FormProps {
 }
 
 /** The fields above the options; all others are folded. */
-const promptFields: ReadonlyArray<Field> = ["prompt", "documents", "messages", "media", "model"]
+const promptFields: ReadonlyArray<Field> = [
+  ...(["prompt", "documents", "messages"] as const),
+  ...(["media", "file", "model"] as const)
+]
 export const isFolded = (field: Field): boolean => !promptFields.includes(field)
 
 /** An attribute by which the field of an error is found in the page. */
