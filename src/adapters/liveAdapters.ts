@@ -1,10 +1,7 @@
 /** The built-in adapters by protocol. */
 import { Effect, Layer } from "effect"
-import type {
-  AudioProtocol,
-  RerankProtocol,
-  TextProtocol
-} from "../domain/catalog/ProtocolTables.ts"
+import type { AudioProtocol } from "../domain/audio/AudioProtocol.ts"
+import type { RerankProtocol, TextProtocol } from "../domain/catalog/ProtocolTables.ts"
 import type { ImageProtocol } from "../domain/image/ImageProtocol.ts"
 import type { VideoProtocol } from "../domain/video/VideoProtocol.ts"
 import {

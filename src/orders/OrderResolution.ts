@@ -3,11 +3,11 @@
  * and quotes share this step, so a quote fails with the same errors as the order, and shows the
  * same hold as the order takes.
  */
-import { type Array as Arr, Effect, Result } from "effect"
+import { Array as Arr, Effect, Result } from "effect"
 import type { Model } from "../domain/catalog/CatalogDocument.ts"
 import type { Modality } from "../domain/catalog/Modality.ts"
 import { limitsOf } from "../domain/catalog/ModelLimits.ts"
-import { servesModality } from "../domain/catalog/ProtocolTables.ts"
+import { type ProtocolTables, servesModality } from "../domain/catalog/ProtocolTables.ts"
 import {
   BillingUnavailable,
   ChannelUnavailable,
@@ -23,6 +23,7 @@ import { isMarked, withMark } from "../domain/marks.ts"
 import { type Metadata, metadataOf } from "../domain/money/metadata.ts"
 import { withinLargestHold } from "../domain/money/unitQuotes.ts"
 import { type ExpectedWork, quoteWork, type WorkQuote } from "../domain/money/workQuotes.ts"
+import { JSON_TYPE } from "../domain/RawAnswer.ts"
 import type { RerankBody } from "../domain/rerank/RerankRequest.ts"
 import { estimateRerank } from "../domain/rerank/rerankEstimate.ts"
 import type { ChatBody, EmbeddingBody } from "../domain/text/TextRequest.ts"
@@ -63,6 +64,17 @@ const unpriced = ({ id }: Model) =>
     param: "model"
   })
 
+/** What serves a request at one protocol. */
+export interface WorkService<Adapter> {
+  /** The port to the vendors. */
+  readonly adapter: Adapter
+  /**
+   * The content type in which a model of the protocol answers. Fails where the model takes less
+   * than the request has.
+   */
+  readonly contentType: (upstreamModel: string) => Result.Result<string, InvalidRequest>
+}
+
 /**
  * A request that is answered at once and is neither of videos nor of images. `Adapter` is the port
  * to the vendors that serve it.
@@ -75,8 +87,12 @@ export interface WorkRequest<Adapter> {
   /** The field that a client reduces when the order would cost more than can be held. */
   readonly sizeField: string
   readonly expectedBy: (model: Model) => ExpectedWork
-  /** Finds the adapter of a protocol that serves the request's modality. */
-  readonly adapterOf: (adapters: Adapters, protocol: string) => Adapter | undefined
+  /** Finds what serves the request at a protocol of its modality. */
+  readonly serviceOf: (
+    protocols: ProtocolTables,
+    adapters: Adapters,
+    protocol: string
+  ) => WorkService<Adapter> | undefined
   /**
    * Fails when the expected answer may be larger than the gateway reads, or may take longer than
    * the vendor's time-out.
@@ -98,7 +114,12 @@ export interface WholeRequest<Adapter> extends WorkRequest<Adapter> {
   ) => Effect.Effect<TextAnswer, VendorFailure>
 }
 
-const textAdapter = ({ text }: Adapters, protocol: string) => text.get(protocol)
+/** An adapter whose models answer JSON and take every field of the standard form. */
+const jsonService = <Adapter>(adapter: Adapter | undefined): WorkService<Adapter> | undefined =>
+  adapter === undefined ? undefined : { adapter, contentType: () => Result.succeed(JSON_TYPE) }
+
+const textService = (_: ProtocolTables, { text }: Adapters, protocol: string) =>
+  jsonService(text.get(protocol))
 
 export const noLargerAnswer = () => Result.succeed(undefined)
 
@@ -117,7 +138,7 @@ export const chatRequest = (
     modalities: ["chat", "vlm"],
     sizeField: "max_tokens",
     expectedBy: (model) => estimateChat(body, limitsOf(model)),
-    adapterOf: textAdapter,
+    serviceOf: textService,
     checkAnswer: (model, expected, bounds) =>
       checkChatAnswer(body, chatOutput(body, limitsOf(model)), expected, bounds),
     requestWork: (adapter, account, upstreamModel) =>
@@ -134,7 +155,7 @@ export const embeddingRequest = ({
   modalities: ["embedding"],
   sizeField: "input",
   expectedBy: (model) => estimateEmbedding(body, limitsOf(model)),
-  adapterOf: textAdapter,
+  serviceOf: textService,
   checkAnswer: (_, __, bounds) => checkEmbeddingAnswer(body, bounds),
   requestWork: (adapter, account, upstreamModel) => adapter.embed(account, { upstreamModel, body })
 })
@@ -148,7 +169,7 @@ export const rerankRequest = ({
   modalities: ["rerank"],
   sizeField: "documents",
   expectedBy: (model) => estimateRerank(body, limitsOf(model)),
-  adapterOf: ({ rerank }, protocol) => rerank?.get(protocol),
+  serviceOf: (_, { rerank }, protocol) => jsonService(rerank?.get(protocol)),
   checkAnswer: noLargerAnswer,
   requestWork: (adapter, account, upstreamModel) => adapter.rerank(account, { upstreamModel, body })
 })
@@ -230,29 +251,43 @@ export const makeOrderResolution = Effect.gen(function* () {
     const mounts = yield* checkMounts(ordered, {
       resolveProtocol: (protocol) => {
         const isServed = servesModality(protocols, protocol, model.modality)
-        const adapter = isServed ? request.adapterOf(adapters, protocol) : undefined
-        return adapter === undefined
+        const service = isServed ? request.serviceOf(protocols, adapters, protocol) : undefined
+        return service === undefined
           ? Result.fail(
               new ChannelUnavailable({
                 message: `${JSON.stringify(model.id)} is called by ${protocol}, which is not a supported ${model.modality} protocol`,
                 param: "model"
               })
             )
-          : Result.succeed(adapter)
+          : Result.succeed(service)
       },
-      checkOffer: (adapter) => {
-        const checked = request.checkAnswer(model, expected, bounds)
+      checkOffer: (service, upstreamModel) => {
+        const checked = Result.flatMap(service.contentType(upstreamModel), (contentType) =>
+          Result.map(request.checkAnswer(model, expected, bounds), () => contentType)
+        )
         if (Result.isFailure(checked)) return Result.fail(checked.failure)
+        const contentType = checked.success
         const quoted = model.prices === undefined ? null : quoteWork(model.prices, expected)
         if (quoted === null) return Result.fail(unpriced(model))
         return Result.flatMap(quoted, (quote) =>
-          Result.map(withinLargestHold(quote, request.sizeField), () => ({ adapter, quote }))
+          Result.map(withinLargestHold(quote, request.sizeField), () => ({
+            adapter: service.adapter,
+            contentType,
+            quote
+          }))
         )
       },
       quoteBy: (_, prices) => quoteWork(prices, expected) ?? otherPriceKind,
       notOffered: (_, errors) => errors[0]
     })
-    return { mounts, quote: mounts[0].quote, model, priceList }
+    const [first, ...others] = mounts
+    const { quote, contentType } = first
+    // The head of an answer is the same whichever of the mounts serves it.
+    const alike = Arr.prepend(
+      others.filter((mount) => mount.contentType === contentType),
+      first
+    )
+    return { mounts: alike, quote, contentType, model, priceList }
   })
 
   return { video, images, work }
@@ -263,6 +298,8 @@ export type OrderResolution = Effect.Success<typeof makeOrderResolution>
 /** An order that is answered at once, with its price and the mounts that can make it. */
 export interface ResolvedWork<Adapter> extends OfferedModel {
   readonly quote: WorkQuote
+  /** The content type of the answer; that of a chat without its stream. */
+  readonly contentType: string
   readonly mounts: Arr.NonEmptyReadonlyArray<
     UsableMount & { readonly adapter: Adapter; readonly quote: WorkQuote }
   >

@@ -202,7 +202,10 @@ export const layerQuotes = Layer.effect(
       transcriptionOf: (caller, { seconds, ...body }) =>
         quoteWithMoney(
           caller,
-          resolve.work(caller, transcriptionWork(body, lengthsOf(Math.ceil(seconds * MILLIS))))
+          resolve.work(
+            caller,
+            transcriptionWork(body, lengthsOf(Math.ceil(seconds * MILLIS)), false)
+          )
         )
     })
   })

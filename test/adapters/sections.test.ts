@@ -2,11 +2,8 @@
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import {
-  audioProtocols,
-  rerankProtocols,
-  textProtocols
-} from "../../src/domain/catalog/ProtocolTables.ts"
+import { audioProtocols } from "../../src/domain/audio/AudioProtocol.ts"
+import { rerankProtocols, textProtocols } from "../../src/domain/catalog/ProtocolTables.ts"
 import { imageProtocols } from "../../src/domain/image/ImageProtocol.ts"
 import { videoProtocols } from "../../src/domain/video/VideoProtocol.ts"
 
@@ -22,7 +19,7 @@ const places: ReadonlyArray<readonly [declared: RegExp, section: string]> = [
 ]
 
 const files = readdirSync(room, { recursive: true, encoding: "utf8" })
-  .filter((file) => /^(?:[iv]p_|openai|jina)/.test(file) && file.endsWith(".ts"))
+  .filter((file) => !/^(?:common|wire|liveAdapters)/.test(file) && file.endsWith(".ts"))
   .sort()
 
 /** The text of each section by its title, in the order they stand. */

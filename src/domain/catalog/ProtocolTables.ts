@@ -1,4 +1,5 @@
 /** The protocols that the gateway knows, by name. */
+import { type AudioProtocolRow, audioProtocols } from "../audio/AudioProtocol.ts"
 import { type ImageProtocolRow, imageProtocols } from "../image/ImageProtocol.ts"
 import { type VideoProtocolRow, videoProtocols } from "../video/VideoProtocol.ts"
 import type { Modality } from "./Modality.ts"
@@ -23,19 +24,6 @@ export const rerankProtocols = {
 } as const satisfies Record<string, RerankProtocolRow>
 
 export type RerankProtocol = keyof typeof rerankProtocols
-
-/** The features of a protocol for models of speech. */
-interface AudioProtocolRow {
-  /** Whether the protocol speaks texts, and whether it transcribes sounds. */
-  readonly tts: boolean
-  readonly asr: boolean
-}
-
-export const audioProtocols = {
-  openai: { tts: true, asr: true }
-} as const satisfies Record<string, AudioProtocolRow>
-
-export type AudioProtocol = keyof typeof audioProtocols
 
 export interface ProtocolTables {
   readonly video: ReadonlyMap<string, VideoProtocolRow>
@@ -75,8 +63,9 @@ export const servesModality = (
     case "embedding":
       return protocols.text.get(protocol)?.embeddings === true
     case "tts":
+      return (protocols.audio?.get(protocol)?.speech ?? null) !== null
     case "asr":
-      return protocols.audio?.get(protocol)?.[modality] === true
+      return (protocols.audio?.get(protocol)?.transcription ?? null) !== null
     case "omni":
       return false
   }

@@ -2,28 +2,26 @@
  * The request body of spoken texts, in the common standard form. All fields are forwarded; only
  * those that the gateway relies on are checked.
  */
-import { Schema, Struct } from "effect"
+import { Result, Schema } from "effect"
+import { type SpeechFamily, standardSpeed } from "../audio/AudioProtocol.ts"
+import {
+  EVENT_STREAM,
+  type SpeechFormat,
+  speechFormats,
+  speechTypes
+} from "../audio/audioFormats.ts"
+import { parameterFaults } from "../catalog/vendorParameters.ts"
+import type { InvalidRequest } from "../Errors.ts"
 import { MetadataField } from "../money/metadata.ts"
 import type { CharacterCounts } from "../money/unitQuotes.ts"
-import { anyFields, fieldCheck, optional } from "../requestFields.ts"
+import {
+  anyFields,
+  type FieldFault,
+  fieldCheck,
+  optional,
+  withoutFaults
+} from "../requestFields.ts"
 import { gatewayFieldsOf, unpricedTextWork } from "../unpricedWork.ts"
-
-/** The content types of the sounds, by `response_format`. */
-const soundTypes = {
-  mp3: "audio/mpeg",
-  opus: "audio/ogg",
-  aac: "audio/aac",
-  flac: "audio/flac",
-  wav: "audio/wav",
-  pcm: "audio/pcm"
-} as const
-type SoundFormat = keyof typeof soundTypes
-
-const soundFormats = Struct.keys(soundTypes)
-const USUAL_FORMAT: SoundFormat = "mp3"
-
-const MIN_SPEED = 0.25
-const MAX_SPEED = 4
 
 const Voice = Schema.Union([
   Schema.NonEmptyString,
@@ -53,15 +51,16 @@ const SpeechFields = Schema.Struct({
     description: "How the text is spoken, where the model takes that"
   }),
   response_format: optional(
-    Schema.Literals(soundFormats),
-    `one of ${soundFormats.join(", ")}`
+    Schema.Literals(speechFormats),
+    `one of ${speechFormats.join(", ")}`
   ).annotate({
-    description: `The format of the sound; ${USUAL_FORMAT} when left out`,
-    examples: [USUAL_FORMAT]
+    description:
+      "The format of the sound; when left out mp3, or the first one that the model's vendor makes",
+    examples: ["mp3"]
   }),
   speed: optional(
-    Schema.Finite.check(Schema.isBetween({ minimum: MIN_SPEED, maximum: MAX_SPEED })),
-    `a number from ${MIN_SPEED} to ${MAX_SPEED}`
+    Schema.Finite.check(Schema.isBetween(standardSpeed)),
+    `a number from ${standardSpeed.minimum} to ${standardSpeed.maximum}`
   ).annotate({ description: "How fast the text is spoken; 1 when left out", examples: [1] }),
   stream_format: optional(Schema.Literals(["audio", "sse"]), "audio or sse").annotate({
     description:
@@ -78,12 +77,58 @@ export const SpeechBody = Schema.StructWithRest(SpeechFields, anyFields).check(
 )
 export type SpeechBody = typeof SpeechFields.Type
 
-/** The content type of server-sent events. */
-export const EVENT_STREAM = "text/event-stream"
+/** The speed that holds where an order names none. */
+export const USUAL_SPEED = 1
 
-/** The content type of the answer: of the ordered sound, or of server-sent events. */
-export const speechContentType = ({ response_format, stream_format }: SpeechBody): string =>
-  stream_format === "sse" ? EVENT_STREAM : soundTypes[response_format ?? USUAL_FORMAT]
+const NO_SUCH_FIELD = "this model has no such field"
+
+const speedFault = (speed: number, bounds: SpeechFamily["speed"]): ReadonlyArray<FieldFault> => {
+  const { minimum, maximum } = bounds ?? { minimum: USUAL_SPEED, maximum: USUAL_SPEED }
+  if (speed >= minimum && speed <= maximum) return []
+  const expected =
+    bounds === null
+      ? `${USUAL_SPEED} or nothing: ${NO_SUCH_FIELD}`
+      : `a number from ${minimum} to ${maximum} for this model`
+  return [{ path: "speed", message: `Expected ${expected}` }]
+}
+
+function* unsupportedFields(
+  { response_format, speed, instructions, stream_format }: SpeechBody,
+  { formats, speed: bounds, hasInstructions, hasEvents }: SpeechFamily
+): Generator<FieldFault> {
+  if (!formats.includes(response_format ?? formats[0])) {
+    yield { path: "response_format", message: `Expected ${formats.join(" or ")} for this model` }
+  }
+  yield* speedFault(speed ?? USUAL_SPEED, bounds)
+  if (!hasInstructions && (instructions ?? "") !== "") {
+    yield { path: "instructions", message: `Expected nothing: ${NO_SUCH_FIELD}` }
+  }
+  if (!hasEvents && stream_format === "sse") {
+    yield { path: "stream_format", message: "Expected audio: this model's sound comes in bytes" }
+  }
+}
+
+/** The format of the ordered sound. */
+export const speechFormatOf = (
+  { response_format }: SpeechBody,
+  { formats }: SpeechFamily
+): SpeechFormat => response_format ?? formats[0]
+
+/**
+ * The content type of the answer: of the ordered sound, or of server-sent events. Fails where the
+ * family lacks a field or a value of the order.
+ */
+export const speechContentType = (
+  body: SpeechBody,
+  family: SpeechFamily
+): Result.Result<string, InvalidRequest> =>
+  Result.map(
+    withoutFaults([
+      ...parameterFaults({ ...body }, family.parameters),
+      ...unsupportedFields(body, family)
+    ]),
+    () => (body.stream_format === "sse" ? EVENT_STREAM : speechTypes[speechFormatOf(body, family)])
+  )
 
 const hanCharacter = /\p{Script=Han}/gu
 

@@ -4,7 +4,7 @@ import type { ExpectedWork } from "../money/workQuotes.ts"
 import { mostInputOf, VENDOR_TOKENS } from "../text/textEstimate.ts"
 import { bytesOf, fieldBytes } from "../text/textSize.ts"
 import { leastTokensOf, tokensOfBytes } from "../text/tokenSize.ts"
-import { countCharacters, type SpeechBody } from "./SpeechRequest.ts"
+import { countCharacters, type SpeechBody, USUAL_SPEED } from "./SpeechRequest.ts"
 
 /** Fields that are settings and no text for the model. */
 const settingFields: ReadonlySet<string> = new Set([
@@ -48,7 +48,12 @@ export const estimateSpeech = (
   const inputBytes = bytesOf(body.input)
   const otherBytes = fieldBytes(body, (name, value) => value === null || settingFields.has(name))
   const inputTokens = tokensOfBytes(inputBytes) + tokensOfBytes(otherBytes)
-  const outputTokens = outputTokensOf(characters.codePoints, body.speed ?? 1, limits, isLimited)
+  const outputTokens = outputTokensOf(
+    characters.codePoints,
+    body.speed ?? USUAL_SPEED,
+    limits,
+    isLimited
+  )
   return {
     inputTokens,
     leastInput: leastTokensOf(inputBytes),

@@ -3,7 +3,16 @@
  * with the id of a file, as JSON. All fields are forwarded; only those that the gateway relies on
  * are checked.
  */
-import { Predicate, Schema } from "effect"
+import { Predicate, Result, Schema, Struct } from "effect"
+import type { TranscriptionFamily } from "../audio/AudioProtocol.ts"
+import {
+  EVENT_STREAM,
+  granularities,
+  transcriptFormats,
+  transcriptTypes
+} from "../audio/audioFormats.ts"
+import { parameterFaults } from "../catalog/vendorParameters.ts"
+import type { InvalidRequest } from "../Errors.ts"
 import { isFileId } from "../mediaUrls.ts"
 import { MetadataField } from "../money/metadata.ts"
 import {
@@ -11,21 +20,10 @@ import {
   type FieldFault,
   fieldCheck,
   optional,
-  optionalBoolean
+  optionalBoolean,
+  withoutFaults
 } from "../requestFields.ts"
 import { gatewayFieldsOf, unpricedTextWork } from "../unpricedWork.ts"
-
-/** The content types of the answers, by `response_format`. */
-const answerTypes = {
-  json: "application/json",
-  verbose_json: "application/json",
-  text: "text/plain; charset=utf-8",
-  srt: "text/plain; charset=utf-8",
-  vtt: "text/vtt; charset=utf-8"
-} as const
-
-const answerFormats = ["json", "text", "srt", "verbose_json", "vtt"] as const
-const granularities = ["word", "segment"] as const
 
 const MAX_TEMPERATURE = 2
 
@@ -67,8 +65,8 @@ const TranscriptionFields = Schema.Struct({
     description: "A text that guides the spelling, or continues an earlier part"
   }),
   response_format: optional(
-    Schema.Literals(answerFormats),
-    `one of ${answerFormats.join(", ")}`
+    Schema.Literals(transcriptFormats),
+    `one of ${transcriptFormats.join(", ")}`
   ).annotate({ description: "The form of the answer; json when left out", examples: ["json"] }),
   temperature: optional(
     Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: MAX_TEMPERATURE })),
@@ -113,27 +111,82 @@ const MAX_SECONDS = 24 * 3600
 /** The body of a quote that names the length of the sound in place of its file. */
 export const TranscriptionLength = Schema.StructWithRest(
   Schema.Struct({
-    model: TranscriptionFields.fields.model,
+    ...Struct.omit(TranscriptionFields.fields, ["file"]),
     seconds: Schema.Finite.check(
       Schema.isBetween(
         { minimum: 0.001, maximum: MAX_SECONDS },
         { expected: `a number of seconds up to ${MAX_SECONDS}` }
       )
-    ),
-    prompt: TranscriptionFields.fields.prompt
+    )
   }),
   anyFields
 )
 export type TranscriptionLength = typeof TranscriptionLength.Type
+
+/** The fields of a transcription beside its sound. */
+export type TranscriptionSettings = Omit<TranscriptionBody, "file">
 
 /** The data URL of the sound, or the id of its file. */
 export const soundOf = ({ file }: TranscriptionBody): string =>
   Predicate.isString(file) ? file : file.file_id
 
 /** The content type of an answer that is not streamed. */
-export const transcriptType = ({ response_format }: TranscriptionBody): string =>
-  answerTypes[response_format ?? "json"]
+export const transcriptType = ({ response_format }: TranscriptionSettings): string =>
+  transcriptTypes[response_format ?? "json"]
 
 /** Whether the answer is JSON, and tells its usage. */
-export const isJsonTranscript = (body: TranscriptionBody): boolean =>
-  transcriptType(body) === answerTypes.json
+export const isJsonTranscript = (body: TranscriptionSettings): boolean =>
+  transcriptType(body) === transcriptTypes.json
+
+/** The values of a field that a family takes, as an error names them. */
+const listOf = (values: ReadonlyArray<string>): string =>
+  values.length === 0 ? "nothing" : values.join(" or ")
+
+/** The optional fields of the standard form that a family may lack. */
+const textFields = {
+  language: "hasLanguage",
+  prompt: "hasPrompt",
+  temperature: "hasTemperature"
+} as const
+
+function* unsupportedFields(
+  body: TranscriptionSettings,
+  family: TranscriptionFamily,
+  isTranslation: boolean
+): Generator<FieldFault> {
+  if (isTranslation && !family.translates) {
+    yield { path: "model", message: "This model transcribes sounds and translates none" }
+  }
+  if (!family.formats.includes(body.response_format ?? "json")) {
+    yield { path: "response_format", message: `Expected ${listOf(family.formats)} for this model` }
+  }
+  const times = body.timestamp_granularities ?? []
+  if (!times.every((one) => family.granularities.includes(one))) {
+    const expected = listOf(family.granularities)
+    yield { path: "timestamp_granularities", message: `Expected ${expected} for this model` }
+  }
+  for (const name of Struct.keys(textFields)) {
+    if (family[textFields[name]] || (body[name] ?? "") === "") continue
+    yield { path: name, message: "Expected nothing: this model has no such field" }
+  }
+  if (!family.hasEvents && body.stream === true) {
+    yield { path: "stream", message: "Expected false: this model's texts are answered whole" }
+  }
+}
+
+/**
+ * The content type of the answer: of the transcript, or of server-sent events. Fails where the
+ * family lacks a field or a value of the order.
+ */
+export const transcriptionContentType = (
+  body: TranscriptionSettings,
+  family: TranscriptionFamily,
+  isTranslation: boolean
+): Result.Result<string, InvalidRequest> =>
+  Result.map(
+    withoutFaults([
+      ...parameterFaults({ ...body }, family.parameters),
+      ...unsupportedFields(body, family, isTranslation)
+    ]),
+    () => (body.stream === true ? EVENT_STREAM : transcriptType(body))
+  )

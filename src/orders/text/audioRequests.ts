@@ -1,18 +1,20 @@
 /** Requests of spoken texts and of transcriptions. */
-import { Effect, Stream } from "effect"
+import { type Array as Arr, Effect, type Result, Stream } from "effect"
+import { type AudioFamily, audioFamilyOf } from "../../domain/audio/AudioProtocol.ts"
 import { type SoundFormat, soundFormats, soundLength } from "../../domain/audio/soundLength.ts"
 import { limitsOf } from "../../domain/catalog/ModelLimits.ts"
 import { InvalidRequest, Overloaded } from "../../domain/Errors.ts"
 import { filesIn, isFileId } from "../../domain/mediaUrls.ts"
 import { metadataOf } from "../../domain/money/metadata.ts"
 import type { SoundLengths } from "../../domain/money/unitQuotes.ts"
-import {
-  EVENT_STREAM,
-  type SpeechBody,
-  speechContentType
-} from "../../domain/speech/SpeechRequest.ts"
+import { type SpeechBody, speechContentType } from "../../domain/speech/SpeechRequest.ts"
 import { estimateSpeech } from "../../domain/speech/speechEstimate.ts"
-import { soundOf, type TranscriptionBody } from "../../domain/transcription/TranscriptionRequest.ts"
+import {
+  soundOf,
+  type TranscriptionBody,
+  type TranscriptionSettings,
+  transcriptionContentType
+} from "../../domain/transcription/TranscriptionRequest.ts"
 import {
   estimateTranscription,
   soundLengths
@@ -25,9 +27,27 @@ import type {
   TranscriptionOrder
 } from "../../services/ProtocolAdapter.ts"
 import { type ModelRefusal, makeModelCheck } from "../OrderChecks.ts"
-import { noLargerAnswer, type WholeRequest, type WorkRequest } from "../OrderResolution.ts"
+import {
+  noLargerAnswer,
+  type WholeRequest,
+  type WorkRequest,
+  type WorkService
+} from "../OrderResolution.ts"
 import { makeFindFiles } from "../orderFiles.ts"
 import type { StreamedRequest } from "./streamedWork.ts"
+
+/** The adapter of a protocol, whose models answer as their families do. */
+const audioService = <Family extends AudioFamily, Adapter>(
+  families: Arr.NonEmptyReadonlyArray<Family> | null | undefined,
+  adapter: Adapter | undefined,
+  contentTypeOf: (family: Family) => Result.Result<string, InvalidRequest>
+): WorkService<Adapter> | undefined =>
+  adapter === undefined || families === undefined || families === null
+    ? undefined
+    : {
+        adapter,
+        contentType: (upstreamModel) => contentTypeOf(audioFamilyOf(families, upstreamModel))
+      }
 
 export const speechRequest = ({
   metadata = null,
@@ -39,11 +59,15 @@ export const speechRequest = ({
   sizeField: "input",
   expectedBy: (model) =>
     estimateSpeech(body, limitsOf(model), model.limits?.output_tokens !== undefined),
-  adapterOf: ({ audio }, protocol) => audio?.get(protocol)?.speech,
+  serviceOf: (protocols, adapters, protocol) =>
+    audioService(
+      protocols.audio?.get(protocol)?.speech,
+      adapters.audio?.get(protocol)?.speech,
+      (family) => speechContentType(body, family)
+    ),
   checkAnswer: noLargerAnswer,
   streamWork: (adapter, account, upstreamModel, take) =>
     adapter.speak(account, { upstreamModel, body }, take),
-  contentType: speechContentType(body),
   unreportedTokens: (quote) => (quote.kind === "tokens" ? quote.outputTokens : 0n)
 })
 
@@ -117,8 +141,9 @@ const makeReadSound = Effect.gen(function* () {
 
 /** What a transcription of a sound of this length is held for. */
 export const transcriptionWork = (
-  { metadata = null, ...body }: Pick<TranscriptionBody, "model" | "prompt" | "metadata">,
-  lengths: SoundLengths
+  { metadata = null, ...body }: TranscriptionSettings,
+  lengths: SoundLengths,
+  isTranslation: boolean
 ): WorkRequest<TranscriptionAdapter> => ({
   body,
   metadata: metadataOf({ metadata }),
@@ -131,7 +156,12 @@ export const transcriptionWork = (
       limitsOf(model),
       model.limits?.output_tokens !== undefined
     ),
-  adapterOf: ({ audio }, protocol) => audio?.get(protocol)?.transcription,
+  serviceOf: (protocols, adapters, protocol) =>
+    audioService(
+      protocols.audio?.get(protocol)?.transcription,
+      adapters.audio?.get(protocol)?.transcription,
+      (family) => transcriptionContentType(body, family, isTranslation)
+    ),
   checkAnswer: noLargerAnswer
 })
 
@@ -152,7 +182,7 @@ export const makeTranscriptionRequests = Effect.gen(function* () {
     yield* checkModel(caller, ordered.model, ["asr"])
     const { sound, lengths } = yield* readSound(caller, ordered)
     const { metadata: _, ...body } = ordered
-    const work = transcriptionWork(ordered, lengths)
+    const work = transcriptionWork(ordered, lengths, isTranslation)
     const orderOf = (upstreamModel: string): TranscriptionOrder => ({
       upstreamModel,
       body,
@@ -164,7 +194,6 @@ export const makeTranscriptionRequests = Effect.gen(function* () {
           ...work,
           streamWork: (adapter, account, upstreamModel, take) =>
             adapter.stream(account, orderOf(upstreamModel), take),
-          contentType: EVENT_STREAM,
           unreportedTokens: () => 0n
         }
       : {

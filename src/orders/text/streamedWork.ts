@@ -26,8 +26,6 @@ export interface StreamedRequest<Adapter> extends WorkRequest<Adapter> {
     upstreamModel: string,
     take: (pieces: ReadonlyArray<WorkPiece>) => Effect.Effect<void>
   ) => Effect.Effect<void, VendorFailure>
-  /** The content type of the answer. */
-  readonly contentType: string
   /** The output tokens that count where the vendor reports none; a text is counted by its size. */
   readonly unreportedTokens: (quote: WorkQuote) => bigint
 }
@@ -146,7 +144,7 @@ export const makeStreamedWork = Effect.fnUntraced(function* (
           ? finishBy(
               id,
               withUnread(arrived.whole()),
-              arrived.remembered(request.contentType),
+              arrived.remembered(resolved.contentType),
               Exit.void
             )
           : finishBy(
@@ -163,7 +161,7 @@ export const makeStreamedWork = Effect.fnUntraced(function* (
     return {
       order,
       firstEvent,
-      answer: new StreamedWork(answer, request.contentType),
+      answer: new StreamedWork(answer, resolved.contentType),
       disconnect: answer.disconnect
     }
   })

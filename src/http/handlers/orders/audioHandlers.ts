@@ -1,6 +1,7 @@
 import { Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { EVENT_STREAM, SpeechBody } from "../../../domain/speech/SpeechRequest.ts"
+import { EVENT_STREAM } from "../../../domain/audio/audioFormats.ts"
+import { SpeechBody } from "../../../domain/speech/SpeechRequest.ts"
 import { TranscriptionBody } from "../../../domain/transcription/TranscriptionRequest.ts"
 import { Orders } from "../../../orders/Orders.ts"
 import { StreamedWork } from "../../../orders/text/streamedWork.ts"
