@@ -83,6 +83,7 @@ inBrowser(
           await field(page, "Voice").fill("alloy")
           await choose(page, "Format", "wav")
           await field(page, "Speed").fill("2")
+          await field(page, "Instructions").fill("Speak slowly.")
           await page.getByRole("button", { name: "Advanced alloy · wav · 2×" }).waitFor()
           await priceOf(page).getByText(`Hold ${CHARGE} CNY`).waitFor()
           await press(page, "Generate speech")
@@ -95,6 +96,8 @@ inBrowser(
           assert.strictEqual((await saved).suggestedFilename(), "voice-1.wav")
         })
         assert.deepStrictEqual(yield* charges(who), [{ charge: CHARGE, model: "voice-1" }])
+        const ordered = (yield* gateway.simulator.requests).at(-1)
+        assert.deepNestedInclude(ordered, { "body.instructions": "Speak slowly." })
       })
     )
 
@@ -250,7 +253,7 @@ inBrowser(
       })
     )
 
-    it.effect("prices characters and searches of new vendors in the wizard", () =>
+    it.effect("prices characters, seconds and searches of new vendors in the wizard", () =>
       Effect.gen(function* () {
         const gateway = yield* Gateway
         const browser = yield* Browser
@@ -282,9 +285,17 @@ inBrowser(
           await field(page, "Per million characters").fill("100")
           await choose(page, "Count characters as", "Code points, Chinese twice")
           await apply()
+
+          await page.goto(`${gateway.url}/console/channels/new/vendor`)
+          await addModel("OpenAI Chat", "openai", "sim-listen-1")
+          await field(page, "Per second").fill("0.0001")
+          await field(page, "Billing step, seconds").fill("15")
+          await field(page, "Minimum seconds").fill("30")
+          await apply()
         })
         const catalog = yield* bodyAs(CatalogDocument, yield* gateway.admin("/catalog"))
-        const [ranking, speech] = Schema.encodeSync(CatalogDocument)(catalog).models.slice(-2)
+        const { models } = Schema.encodeSync(CatalogDocument)(catalog)
+        const [ranking, speech, transcription] = models.slice(-3)
         assert.deepInclude(ranking, {
           modality: "rerank",
           protocol: "jina",
@@ -294,6 +305,16 @@ inBrowser(
           modality: "tts",
           protocol: "openai",
           prices: { kind: "characters", per_million_characters: "100", counts: "han_double" }
+        })
+        assert.deepInclude(transcription, {
+          modality: "asr",
+          protocol: "openai",
+          prices: {
+            kind: "audio_seconds",
+            per_second: "0.0001",
+            step_seconds: 15,
+            minimum_seconds: 30
+          }
         })
       })
     )

@@ -34,7 +34,7 @@ export const vendors: ReadonlyArray<Vendor> = [
     name: "OpenAI",
     id: "openai",
     baseUrl: "https://api.openai.com/v1",
-    modalities: ["chat", "vlm", "embedding", "tts"],
+    modalities: ["chat", "vlm", "embedding", "tts", "asr"],
     models: []
   },
   {
@@ -145,13 +145,23 @@ const isVideo = (protocol: VendorProtocol): protocol is VideoProtocol => protoco
 export const needsAppId = ({ protocol }: Vendor): boolean =>
   isVideo(protocol) && videoProtocols[protocol].needsAppId
 
+const textPriceKindOf = (modality: Modality): PricesText["kind"] => {
+  switch (modality) {
+    case "tts":
+      return "characters"
+    case "asr":
+      return "audio_seconds"
+    default:
+      return "tokens"
+  }
+}
+
 /** The kind of prices that a model has unless the operator chooses another one. */
 export const usualPriceKind = (
   protocol: VendorProtocol,
   modality: Modality
 ): PricesText["kind"] => {
-  if (protocol === "openai" || protocol === "jina")
-    return modality === "tts" ? "characters" : "tokens"
+  if (protocol === "openai" || protocol === "jina") return textPriceKindOf(modality)
   return isVideo(protocol) ? (videoProtocols[protocol].billing ?? "second_video") : "image"
 }
 
@@ -159,6 +169,8 @@ export const usualPriceKind = (
 const suggestions = [
   [/embed|vector/i, "embedding"],
   [/vision|-vl|look/i, "vlm"],
+  // The names of many such models contain the word speech or voice too.
+  [/whisper|transcri|listen|asr|sensevoice/i, "asr"],
   [/tts|speech|voice/i, "tts"]
 ] as const satisfies ReadonlyArray<readonly [RegExp, Modality]>
 

@@ -194,40 +194,53 @@ const SPEED_STEP = 0.25
 const SpeechFields = ({ draft, change, errorOf }: FormProps) => {
   const { t } = useTranslation("playground")
   return (
-    <SimpleGrid cols={{ base: 1, xs: 3 }} spacing="sm">
-      <TextInput
-        label={t("voice")}
-        description={t("voiceHint")}
-        placeholder={t("default")}
-        value={draft.voice}
-        error={errorOf("voice")}
-        onChange={(event) => change({ voice: event.currentTarget.value })}
-        {...fieldAttribute("voice")}
+    <>
+      <SimpleGrid cols={{ base: 1, xs: 3 }} spacing="sm">
+        <TextInput
+          label={t("voice")}
+          description={t("voiceHint")}
+          placeholder={t("default")}
+          value={draft.voice}
+          error={errorOf("voice")}
+          onChange={(event) => change({ voice: event.currentTarget.value })}
+          {...fieldAttribute("voice")}
+        />
+        <Select
+          label={t("format")}
+          description={t("formatHint")}
+          placeholder={t("default")}
+          data={soundFormats}
+          clearable
+          value={draft.format}
+          error={errorOf("response_format")}
+          onChange={(format) => change({ format })}
+          {...fieldAttribute("response_format")}
+        />
+        <NumberInput
+          label={t("speed")}
+          description={t("speedHint")}
+          clampBehavior="none"
+          allowNegative={false}
+          step={SPEED_STEP}
+          placeholder={t("default")}
+          value={draft.speed}
+          error={errorOf("speed")}
+          onChange={(speed) => change({ speed })}
+          {...fieldAttribute("speed")}
+        />
+      </SimpleGrid>
+      <Textarea
+        label={t("instructions")}
+        description={t("instructionsHint")}
+        autosize
+        minRows={2}
+        maxRows={6}
+        value={draft.instructions}
+        error={errorOf("instructions")}
+        onChange={(event) => change({ instructions: event.currentTarget.value })}
+        {...fieldAttribute("instructions")}
       />
-      <Select
-        label={t("format")}
-        description={t("formatHint")}
-        placeholder={t("default")}
-        data={soundFormats}
-        clearable
-        value={draft.format}
-        error={errorOf("response_format")}
-        onChange={(format) => change({ format })}
-        {...fieldAttribute("response_format")}
-      />
-      <NumberInput
-        label={t("speed")}
-        description={t("speedHint")}
-        clampBehavior="none"
-        allowNegative={false}
-        step={SPEED_STEP}
-        placeholder={t("default")}
-        value={draft.speed}
-        error={errorOf("speed")}
-        onChange={(speed) => change({ speed })}
-        {...fieldAttribute("speed")}
-      />
-    </SimpleGrid>
+    </>
   )
 }
 

@@ -92,6 +92,7 @@ export const Draft = Schema.Struct({
   documents: Schema.String,
   topN: NumberOrText,
   voice: Schema.String,
+  instructions: Schema.String,
   format: Schema.NullOr(Schema.Literals(soundFormats)),
   speed: NumberOrText,
   /** The sound that is transcribed. */
@@ -128,6 +129,7 @@ export const emptyDraft = (): Draft => ({
   documents: "",
   topN: "",
   voice: "",
+  instructions: "",
   format: null,
   speed: "",
   recording: null,
@@ -287,9 +289,10 @@ const rerankBody = ({ prompt, documents, topN }: Draft) => ({
   ...numberField("top_n", topN)
 })
 
-const speechBody = ({ prompt, voice, format, speed }: Draft) => ({
+const speechBody = ({ prompt, voice, instructions, format, speed }: Draft) => ({
   input: prompt,
   ...textField("voice", voice),
+  ...textField("instructions", instructions),
   ...textField("response_format", format),
   ...numberField("speed", speed)
 })

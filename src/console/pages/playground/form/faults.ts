@@ -19,6 +19,7 @@ const fields = [
   "max_tokens",
   "top_n",
   "voice",
+  "instructions",
   "response_format",
   "speed",
   "language",
