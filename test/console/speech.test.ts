@@ -11,7 +11,7 @@ import {
   layerTestGateway,
   quickSettings
 } from "../support/gateway.ts"
-import { speechCatalog } from "../support/speechCatalog.ts"
+import { listedVoices, speechCatalog } from "../support/speechCatalog.ts"
 import { asOwner, Browser, inBrowser, type Page, steps } from "./support/browser.ts"
 import { codeFolder, codeOf, runCode, tabs } from "./support/shownCode.ts"
 
@@ -101,6 +101,30 @@ inBrowser(
       })
     )
 
+    it.effect("offers the voices that the catalog lists, and forgets others with their model", () =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const who = yield* gateway.customer("1")
+        const page = yield* opened(who, "voice-1")
+        yield* steps(async () => {
+          await field(page, "Text").fill(TEXT)
+          await press(page, "Advanced")
+          await field(page, "Voice").fill("nova")
+          await choose(page, "Model", "voice-listed")
+          await page.getByRole("button", { name: "Advanced", exact: true }).waitFor()
+          await page.getByRole("combobox", { name: "Voice" }).click()
+          const voices = page.getByRole("listbox", { name: "Voice" }).getByRole("option")
+          assert.deepStrictEqual(await voices.allTextContents(), [...listedVoices])
+          await voices.getByText("echo").click()
+          await page.getByRole("button", { name: "Advanced echo" }).waitFor()
+          await press(page, "Generate speech")
+          await receiptOf(page).getByText(`${CHARGE} CNY`).first().waitFor()
+        })
+        const ordered = (yield* gateway.simulator.requests).at(-1)
+        assert.deepNestedInclude(ordered, { "body.voice": "echo" })
+      })
+    )
+
     it.effect("explains a speed that no model takes at its field", () =>
       Effect.gen(function* () {
         const gateway = yield* Gateway
@@ -165,8 +189,9 @@ inBrowser(
           await press(page, "Advanced")
           await field(page, "Language").fill("en")
           await field(page, "Prompt").fill("harbour")
+          await field(page, "Temperature").fill("0.5")
           await choose(page, "Format", "srt")
-          await page.getByRole("button", { name: "Advanced en · srt" }).waitFor()
+          await page.getByRole("button", { name: "Advanced en · srt · +1" }).waitFor()
           await press(page, "Transcribe")
           const transcript = page.getByRole("group", { name: "Transcript", exact: true })
           await transcript.getByText("00:00:00,000 --> 00:00:12,000").waitFor()
@@ -183,7 +208,7 @@ inBrowser(
           assert.strictEqual(await transcript.textContent(), TEXT)
           // What the tab keeps is a text, which a recording is too large for.
           await page.reload()
-          await page.getByRole("button", { name: "Advanced en · json" }).waitFor()
+          await page.getByRole("button", { name: "Advanced en · json · +1" }).waitFor()
           assert.strictEqual(await page.getByText(RECORDING).count(), 0)
         })
         assert.deepStrictEqual(

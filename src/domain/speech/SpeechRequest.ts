@@ -2,7 +2,7 @@
  * The request body of spoken texts, in the common standard form. All fields are forwarded; only
  * those that the gateway relies on are checked.
  */
-import { Result, Schema } from "effect"
+import { Predicate, Result, Schema } from "effect"
 import { type SpeechFamily, standardSpeed } from "../audio/AudioProtocol.ts"
 import {
   EVENT_STREAM,
@@ -129,6 +129,21 @@ export const speechContentType = (
     ]),
     () => (body.stream_format === "sse" ? EVENT_STREAM : speechTypes[speechFormatOf(body, family)])
   )
+
+/** Fails where the order names a voice that is none of those that the model is limited to. */
+export const checkVoice = (
+  { voice }: SpeechBody,
+  voices: ReadonlyArray<string> | undefined
+): Result.Result<void, InvalidRequest> => {
+  if (voices === undefined || voice === undefined || voice === null)
+    return Result.succeed(undefined)
+  const name = Predicate.isString(voice) ? voice : voice.id
+  return withoutFaults(
+    voices.includes(name)
+      ? []
+      : [{ path: "voice", message: `Expected ${voices.join(" or ")} for this model` }]
+  )
+}
 
 const hanCharacter = /\p{Script=Han}/gu
 

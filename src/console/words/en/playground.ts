@@ -59,12 +59,13 @@ export const playground = {
   top: "top {{count}}",
   voice: "Voice",
   voiceHint: "Such as alloy",
+  voiceChoice: "Of this model",
   instructions: "Instructions",
   instructionsHint: "How it is spoken, such as slowly and calmly",
   format: "Format",
   formatHint: "File format",
   speed: "Speed",
-  speedHint: "0.25 to 4",
+  speedHint: "{{minimum}} to {{maximum}}",
   recording: "Recording",
   recordingHint: "WAV, MP3, M4A, OGG, FLAC or WebM",
   removeRecording: "Remove recording",
@@ -112,7 +113,8 @@ export const playground = {
       moderation: "Moderation",
       input_fidelity: "Input fidelity",
       temperature: "Temperature",
-      top_p: "Top P"
+      top_p: "Top P",
+      timestamp_granularities: "Timestamps"
     },
     hints: {
       seed: "The same seed gives a similar result",
@@ -129,7 +131,8 @@ export const playground = {
       moderation: "How strictly content is filtered",
       input_fidelity: "How closely inputs are followed",
       temperature: "0 to 2, higher is more random",
-      top_p: "0 to 1, nucleus sampling"
+      top_p: "0 to 1, nucleus sampling",
+      timestamp_granularities: "Of verbose_json"
     }
   },
   n: "Number of images",

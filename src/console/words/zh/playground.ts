@@ -62,12 +62,13 @@ export const playground: Translated<typeof english> = {
   top: "前 {{count}} 篇",
   voice: "音色",
   voiceHint: "例如 alloy",
+  voiceChoice: "此模型的音色",
   instructions: "朗读要求",
   instructionsHint: "怎样朗读，例如缓慢而平静",
   format: "格式",
   formatHint: "文件格式",
   speed: "语速",
-  speedHint: "0.25 至 4",
+  speedHint: "{{minimum}} 至 {{maximum}}",
   recording: "录音",
   recordingHint: "WAV、MP3、M4A、OGG、FLAC 或 WebM",
   removeRecording: "移除录音",
@@ -115,7 +116,8 @@ export const playground: Translated<typeof english> = {
       moderation: "内容审核",
       input_fidelity: "参考图还原度",
       temperature: "温度",
-      top_p: "Top P"
+      top_p: "Top P",
+      timestamp_granularities: "时间戳"
     },
     hints: {
       seed: "尽可能重现同一视频",
@@ -132,7 +134,8 @@ export const playground: Translated<typeof english> = {
       moderation: "内容过滤的严格程度",
       input_fidelity: "对参考图的还原程度",
       temperature: "0 至 2，越高越随机",
-      top_p: "0 至 1，核采样"
+      top_p: "0 至 1，核采样",
+      timestamp_granularities: "仅限 verbose_json"
     }
   },
   n: "图片数量",

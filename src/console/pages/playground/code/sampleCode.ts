@@ -2,7 +2,7 @@
  * The order in the form as source code. The code reads the API key from the environment and never
  * contains it.
  */
-import { type Order, soundFormatOf } from "../form/draft.ts"
+import type { Order } from "../form/draft.ts"
 import { isObject, omitFields, type Sample, script, shell } from "./samples.ts"
 import {
   aiTranscription,
@@ -37,7 +37,7 @@ const shortenUrls = (value: unknown): unknown => {
 }
 
 /** The file into which the code writes a sound. */
-const soundFile = (order: Order): string => `speech.${soundFormatOf(order)}`
+const soundFile = (order: Order): string => `speech.${order.soundFormat}`
 
 const IMPORT_WRITE = `import { writeFile } from "node:fs/promises"
 `

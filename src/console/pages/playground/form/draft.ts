@@ -1,8 +1,7 @@
 /** The state of the form, and the order that it describes. */
 import { Schema } from "effect"
+import { speechFormats, transcriptFormats } from "../../../../domain/audio/audioFormats.ts"
 import type { VendorParameters } from "../../../../domain/catalog/vendorParameters.ts"
-import type { SpeechBody } from "../../../../domain/speech/SpeechRequest.ts"
-import type { TranscriptionBody } from "../../../../domain/transcription/TranscriptionRequest.ts"
 import type { ModelEntry } from "../../../../features/catalog/ModelsApi.ts"
 
 const mediumUses = [
@@ -36,25 +35,6 @@ export type Message = typeof Message.Type
 const Note = Schema.Struct({ id: Schema.String, name: Schema.String, text: Schema.String })
 export type Note = typeof Note.Type
 
-export const soundFormats = [
-  "mp3",
-  "opus",
-  "aac",
-  "flac",
-  "wav",
-  "pcm"
-] as const satisfies ReadonlyArray<NonNullable<SpeechBody["response_format"]>>
-/** The format of a sound that is ordered without one. */
-const USUAL_FORMAT: (typeof soundFormats)[number] = "mp3"
-
-export const transcriptFormats = [
-  "json",
-  "text",
-  "srt",
-  "vtt",
-  "verbose_json"
-] as const satisfies ReadonlyArray<NonNullable<TranscriptionBody["response_format"]>>
-
 const Recording = Schema.Struct({
   name: Schema.String,
   bytes: Schema.Finite,
@@ -82,7 +62,7 @@ export const Draft = Schema.Struct({
   /** The further parameters that have a value. */
   parameters: Schema.Record(
     Schema.String,
-    Schema.Union([Schema.Boolean, Schema.Finite, Schema.String])
+    Schema.Union([Schema.Boolean, Schema.Finite, Schema.String, Schema.Array(Schema.String)])
   ),
   n: NumberOrText,
   size: Schema.String,
@@ -93,7 +73,7 @@ export const Draft = Schema.Struct({
   topN: NumberOrText,
   voice: Schema.String,
   instructions: Schema.String,
-  format: Schema.NullOr(Schema.Literals(soundFormats)),
+  format: Schema.NullOr(Schema.Literals(speechFormats)),
   speed: NumberOrText,
   /** The sound that is transcribed. */
   recording: Schema.NullOr(Recording),
@@ -139,6 +119,45 @@ export const emptyDraft = (): Draft => ({
   notes: []
 })
 
+/** Whether an order of the model can have the field. */
+export const hasField = ({ parameters = {} }: ModelEntry, name: string): boolean =>
+  Object.hasOwn(parameters, name)
+
+/** The values that a field of the model can have; null if they are not listed. */
+export const choicesOf = (
+  { parameters = {} }: ModelEntry,
+  name: string
+): ReadonlyArray<string> | null => {
+  const parameter = parameters[name]
+  return parameter?.type === "choice" ? parameter.values : null
+}
+
+/** The formats that can be ordered of a model, of those of its modality. */
+export const formatsOf = <F extends string>(
+  model: ModelEntry,
+  formats: ReadonlyArray<F>
+): ReadonlyArray<F> => {
+  const offered = choicesOf(model, "response_format") ?? []
+  return formats.filter((format) => offered.includes(format))
+}
+
+/** The fields of speech and of transcriptions, as far as the model has them. */
+const adaptAudio = (draft: Draft, model: ModelEntry) => {
+  const textOf = (name: string, text: string) => (hasField(model, name) ? text : "")
+  const formatOf = <F extends string>(formats: ReadonlyArray<F>, format: F | null) =>
+    formatsOf(model, formats).find((one) => one === format) ?? null
+  const { voice, instructions, speed, language, guide } = draft
+  return {
+    voice: choicesOf(model, "voice")?.includes(voice) === false ? "" : voice,
+    instructions: textOf("instructions", instructions),
+    speed: hasField(model, "speed") ? speed : "",
+    format: formatOf(speechFormats, draft.format),
+    language: textOf("language", language),
+    guide: textOf("prompt", guide),
+    transcriptFormat: formatOf(transcriptFormats, draft.transcriptFormat)
+  }
+}
+
 /** The draft for another model: values that the new model does not support become its defaults. */
 export const adaptDraft = (draft: Draft, model: ModelEntry): Draft => {
   const { durations, resolutions = [] } = model
@@ -154,6 +173,7 @@ export const adaptDraft = (draft: Draft, model: ModelEntry): Draft => {
   const { ratios } = model
   return {
     ...draft,
+    ...adaptAudio(draft, model),
     duration: isOffered ? duration : (durations?.default ?? ""),
     resolution:
       resolution !== null && resolutions.includes(resolution)
@@ -176,9 +196,21 @@ const textParameters: VendorParameters = {
   top_p: { type: "number", minimum: 0, maximum: 1, description: "" }
 }
 
+/** The parameters that have fields of their own, and those that change how an answer is read. */
+const ownFields: Readonly<Record<string, ReadonlyArray<string>>> = {
+  rerank: ["top_n", "return_documents"],
+  tts: ["voice", "instructions", "response_format", "speed", "stream_format"],
+  asr: ["language", "prompt", "response_format", "stream"]
+}
+
 /** The parameters of the model beside those that all models of its modality have. */
-export const parametersOf = (model: ModelEntry): VendorParameters =>
-  kindOfModel(model) === "chat" ? textParameters : (model.parameters ?? {})
+export const parametersOf = (model: ModelEntry): VendorParameters => {
+  if (kindOfModel(model) === "chat") return textParameters
+  const own = ownFields[model.modality] ?? []
+  return Object.fromEntries(
+    Object.entries(model.parameters ?? {}).filter(([name]) => !own.includes(name))
+  )
+}
 
 /** The roles of media that an order of the model can have. */
 export const mediumUsesOf = (model: ModelEntry): ReadonlyArray<MediumUse> => {
@@ -211,6 +243,8 @@ export interface Order {
   readonly body: Readonly<Record<string, unknown>>
   /** The file in the body of a transcription; null if there is none. */
   readonly recording: Draft["recording"]
+  /** The format of the sound of a speech order, which is also the ending of its file's name. */
+  readonly soundFormat: string
 }
 
 const numberField = (name: string, input: number | string) =>
@@ -283,30 +317,29 @@ const embeddingBody = ({ prompt }: Draft) => {
   return { input: lines.length > 1 ? lines : (lines[0] ?? "") }
 }
 
-const rerankBody = ({ prompt, documents, topN }: Draft) => ({
-  query: prompt,
-  documents: linesOf(documents),
-  ...numberField("top_n", topN)
+const rerankBody = (draft: Draft) => ({
+  query: draft.prompt,
+  documents: linesOf(draft.documents),
+  ...numberField("top_n", draft.topN),
+  ...parameterFields(draft)
 })
 
-const speechBody = ({ prompt, voice, instructions, format, speed }: Draft) => ({
-  input: prompt,
-  ...textField("voice", voice),
-  ...textField("instructions", instructions),
-  ...textField("response_format", format),
-  ...numberField("speed", speed)
+const speechBody = (draft: Draft) => ({
+  input: draft.prompt,
+  ...textField("voice", draft.voice),
+  ...textField("instructions", draft.instructions),
+  ...textField("response_format", draft.format),
+  ...numberField("speed", draft.speed),
+  ...parameterFields(draft)
 })
 
-const transcriptionBody = ({ recording, language, guide, transcriptFormat }: Draft) => ({
-  ...(recording === null ? {} : { file: recording.url }),
-  ...textField("language", language),
-  ...textField("prompt", guide),
-  ...textField("response_format", transcriptFormat)
+const transcriptionBody = (draft: Draft) => ({
+  ...(draft.recording === null ? {} : { file: draft.recording.url }),
+  ...textField("language", draft.language),
+  ...textField("prompt", draft.guide),
+  ...textField("response_format", draft.transcriptFormat),
+  ...parameterFields(draft)
 })
-
-/** The format of the sound that is ordered, which is also the ending of its file's name. */
-export const soundFormatOf = ({ body }: Order): string =>
-  typeof body.response_format === "string" ? body.response_format : USUAL_FORMAT
 
 /** The format of the transcript that is ordered. */
 export const transcriptFormatOf = ({ body }: Order): (typeof transcriptFormats)[number] =>
@@ -341,12 +374,13 @@ export const kindOfModel = ({ modality, status, prices }: ModelEntry): OrderedKi
   return isOrdered(modality) ? modality : null
 }
 
-export const orderOf = (kind: OrderedKind, model: string, draft: Draft): Order => ({
+export const orderOf = (kind: OrderedKind, model: ModelEntry, draft: Draft): Order => ({
   kind,
   path: paths[kind],
   recording: kind === "asr" ? draft.recording : null,
+  soundFormat: draft.format ?? choicesOf(model, "response_format")?.[0] ?? "",
   body: {
-    model,
+    model: model.id,
     // Media rows without an address are still being edited.
     ...bodies[kind](
       draft,

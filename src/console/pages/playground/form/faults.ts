@@ -73,7 +73,8 @@ const formFields: Readonly<Record<string, Field>> = {
   moderation: "parameters",
   input_fidelity: "parameters",
   temperature: "parameters",
-  top_p: "parameters"
+  top_p: "parameters",
+  timestamp_granularities: "parameters"
 }
 
 const isField = (name: string): name is Field => fields.some((field) => field === name)

@@ -1,6 +1,6 @@
 /** The answers that are shown only when they are complete, such as vectors, rankings and sounds. */
 import { Schema } from "effect"
-import { type Order, type OrderedKind, soundFormatOf, transcriptFormatOf } from "../form/draft.ts"
+import { type Order, type OrderedKind, transcriptFormatOf } from "../form/draft.ts"
 
 export interface RankedDocument {
   readonly text: string
@@ -61,7 +61,7 @@ const readRanking = async (response: Response, { body }: Order): Promise<WholeAn
 const readSound = async (response: Response, order: Order): Promise<WholeAnswer> => ({
   kind: "sound",
   sound: await response.blob(),
-  name: `${order.body.model}.${soundFormatOf(order)}`
+  name: `${order.body.model}.${order.soundFormat}`
 })
 
 /** The endings of the files of transcripts, by `response_format`. */
