@@ -12,6 +12,7 @@ import {
   quickSettings
 } from "../support/gateway.ts"
 import { listedVoices, speechCatalog } from "../support/speechCatalog.ts"
+import { accessFaults } from "./support/accessFaults.ts"
 import { asOwner, Browser, inBrowser, type Page, steps } from "./support/browser.ts"
 import { codeFolder, codeOf, runCode, tabs } from "./support/shownCode.ts"
 
@@ -255,6 +256,38 @@ inBrowser(
       })
     )
 
+    it.effect.each([
+      ["rank-searches", ["查询", "文档", "Top N"]],
+      ["voice-listed", ["文本", "音色", "格式", "语速", "朗读要求"]],
+      ["listen-1", ["录音", "语言", "格式", "提示词", "温度", "时间戳"]]
+    ] as const)("fits a phone in Chinese with all options of %s", ([model, labels]) =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const browser = yield* Browser
+        const who = yield* gateway.customer("1")
+        const page = yield* browser.open(`/playground?model=${model}`, {
+          session: { apiKey: who.key },
+          language: "zh",
+          width: 390
+        })
+        const faults = yield* steps(async () => {
+          await page.getByRole("button", { name: /^高级/ }).click()
+          for (const label of labels) {
+            await page.getByText(label, { exact: true }).first().waitFor()
+          }
+          if (model === "listen-1") await upload(page, 12_000)
+          else await page.locator('[data-field="prompt"]').fill("清晨的港口很平静。")
+          if (model === "rank-searches") {
+            await page.locator('[data-field="documents"]').fill("清晨的港口很平静。\n下雨。")
+          }
+          await page.getByRole("button", { name: /^(重排序|生成语音|转写)/ }).click()
+          await page.getByRole("region", { name: "收据" }).getByText("CNY").first().waitFor()
+          return accessFaults(page)
+        })
+        assert.deepStrictEqual(faults, [])
+      })
+    )
+
     it.effect("tells both as code that runs, without the key", () =>
       Effect.gen(function* () {
         const gateway = yield* Gateway
@@ -275,6 +308,42 @@ inBrowser(
         yield* runTabs(page, folder, who)
         assert.isAbove(readFileSync(join(folder, "speech.mp3")).byteLength, 0)
         assert.lengthOf(yield* charges(who), 2 * tabs.length)
+      })
+    )
+
+    it.effect("edits the seconds of a price and the voices of a model in the catalog", () =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const browser = yield* Browser
+        const page = yield* browser.open("/catalog?list=models", { session: asOwner })
+        const save = () => press(page, "Save to draft")
+        yield* steps(async () => {
+          await press(page, "Edit listen-steps")
+          await field(page, "Per second").fill("0.0002")
+          await field(page, "Billing step, seconds").fill("20")
+          await field(page, "Minimum seconds").fill("")
+          await save()
+          await press(page, "Edit voice-han")
+          const voices = page.getByRole("combobox", { name: "Voices", exact: true })
+          for (const voice of listedVoices) {
+            await voices.fill(voice)
+            await voices.press("Enter")
+          }
+          await save()
+          await page.getByText("2 changes not applied").waitFor()
+          await press(page, "Review and apply")
+          await page.getByRole("button", { name: "Apply", exact: true }).click()
+          await page.getByText("2 changes not applied").waitFor({ state: "detached" })
+        })
+        const catalog = yield* bodyAs(CatalogDocument, yield* gateway.admin("/catalog"))
+        const { models } = Schema.encodeSync(CatalogDocument)(catalog)
+        const modelOf = (id: string) => models.find((model) => model.id === id)
+        assert.deepStrictEqual(modelOf("listen-steps")?.prices, {
+          kind: "audio_seconds",
+          per_second: "0.0002",
+          step_seconds: 20
+        })
+        assert.deepStrictEqual(modelOf("voice-han")?.limits, { voices: [...listedVoices] })
       })
     )
 
