@@ -144,8 +144,9 @@ const valuesOf = (parameter: VendorParameter): string => {
     case "number":
       return ` (${parameter.minimum} to ${parameter.maximum})`
     case "text":
-      return ` (${parameter.max_length} characters)`
+      return parameter.max_length === undefined ? "" : ` (${parameter.max_length} characters)`
     case "choice":
+    case "list":
       return ` (${parameter.values.join(", ")})`
   }
 }

@@ -94,10 +94,10 @@ export interface WorkRequest<Adapter> {
     protocol: string
   ) => WorkService<Adapter> | undefined
   /**
-   * Fails when the expected answer may be larger than the gateway reads, or may take longer than
-   * the vendor's time-out.
+   * Fails when the order is beyond the limits of its model, when the expected answer may be larger
+   * than the gateway reads, or when it may take longer than the vendor's time-out.
    */
-  readonly checkAnswer: (
+  readonly checkLimits: (
     model: Model,
     expected: ExpectedWork,
     bounds: AnswerBounds
@@ -121,7 +121,7 @@ const jsonService = <Adapter>(adapter: Adapter | undefined): WorkService<Adapter
 const textService = (_: ProtocolTables, { text }: Adapters, protocol: string) =>
   jsonService(text.get(protocol))
 
-export const noLargerAnswer = () => Result.succeed(undefined)
+export const noLimits = () => Result.succeed(undefined)
 
 /**
  * The request of a chat order. The standard form allows metadata only together with `store`, so
@@ -139,7 +139,7 @@ export const chatRequest = (
     sizeField: "max_tokens",
     expectedBy: (model) => estimateChat(body, limitsOf(model)),
     serviceOf: textService,
-    checkAnswer: (model, expected, bounds) =>
+    checkLimits: (model, expected, bounds) =>
       checkChatAnswer(body, chatOutput(body, limitsOf(model)), expected, bounds),
     requestWork: (adapter, account, upstreamModel) =>
       adapter.complete(account, { upstreamModel, body })
@@ -156,7 +156,7 @@ export const embeddingRequest = ({
   sizeField: "input",
   expectedBy: (model) => estimateEmbedding(body, limitsOf(model)),
   serviceOf: textService,
-  checkAnswer: (_, __, bounds) => checkEmbeddingAnswer(body, bounds),
+  checkLimits: (_, __, bounds) => checkEmbeddingAnswer(body, bounds),
   requestWork: (adapter, account, upstreamModel) => adapter.embed(account, { upstreamModel, body })
 })
 
@@ -170,7 +170,7 @@ export const rerankRequest = ({
   sizeField: "documents",
   expectedBy: (model) => estimateRerank(body, limitsOf(model)),
   serviceOf: (_, { rerank }, protocol) => jsonService(rerank?.get(protocol)),
-  checkAnswer: noLargerAnswer,
+  checkLimits: noLimits,
   requestWork: (adapter, account, upstreamModel) => adapter.rerank(account, { upstreamModel, body })
 })
 
@@ -263,7 +263,7 @@ export const makeOrderResolution = Effect.gen(function* () {
       },
       checkOffer: (service, upstreamModel) => {
         const checked = Result.flatMap(service.contentType(upstreamModel), (contentType) =>
-          Result.map(request.checkAnswer(model, expected, bounds), () => contentType)
+          Result.map(request.checkLimits(model, expected, bounds), () => contentType)
         )
         if (Result.isFailure(checked)) return Result.fail(checked.failure)
         const contentType = checked.success

@@ -122,6 +122,46 @@ layer(layerTestGateway("postgres", quickSettings, { catalogFor: demoCatalog }), 
     })
   )
 
+  it.effect("orders rankings, speech in each format, and transcriptions", () =>
+    Effect.gen(function* () {
+      const gateway = yield* Gateway
+      const output = join(yield* temporaryDataDir(), "report.json")
+      const tried = yield* Effect.forEach(["demo-jina", "demo-openai"], (channel) =>
+        Effect.gen(function* () {
+          const words = ["channel", "try", channel, "--spend", "9", "--voice", "alloy"]
+          const done = yield* atGateway(gateway.url)(...words, "-o", output, "--json")
+          assert.strictEqual(done.code, 0, done.stderr)
+          return (yield* documentOf(Report)(done)).models
+        })
+      )
+      const models = tried.flat()
+      for (const { form, state, says, calls } of models.flatMap(({ trials }) => trials)) {
+        assert.deepStrictEqual([state, says], ["succeeded", ""], form)
+        assert.deepStrictEqual(
+          calls.map(({ status }) => status),
+          [200],
+          form
+        )
+      }
+      assert.deepStrictEqual(
+        models.map(({ model, trials }) => [model, ...trials.map(({ form }) => form)]),
+        [
+          ["rank-1", "all results", "the best result"],
+          [
+            "voice-1",
+            ...["mp3", "opus", "aac", "flac", "wav", "pcm"],
+            ...["with instructions", "at its lowest speed"]
+          ],
+          ["listen-1", "json", "verbose_json"]
+        ]
+      )
+      const spoken = (yield* gateway.simulator.requests).filter(({ body }) =>
+        JSON.stringify(body).includes('"instructions":"Speak slowly."')
+      )
+      assert.deepNestedInclude(spoken[0], { "body.voice": "alloy" })
+    })
+  )
+
   it.effect("spends no more than it may, and says what is not there", () =>
     Effect.gen(function* () {
       const gateway = yield* Gateway
@@ -130,11 +170,12 @@ layer(layerTestGateway("postgres", quickSettings, { catalogFor: demoCatalog }), 
       const poor = yield* cli("channel", "try", "demo-vp_e", "--spend", "0.001", "-o", output)
       assert.strictEqual(poor.code, 1)
       assert.include(poor.stdout, "insufficient_balance")
-      const none = yield* cli("channel", "try", "demo-openai", "--spend", "1", "-o", output)
+      const talk = ["channel", "try", "demo-openai", "--model", "talk-1", "--spend", "1"]
+      const none = yield* cli(...talk, "-o", output)
       assert.deepStrictEqual([none.code, none.stdout], [1, ""])
       assert.include(
         none.stderr,
-        "No video or image model's orders go to the channel demo-openai first"
+        "orders go to the channel demo-openai first, or not those of talk-1"
       )
       const free = yield* cli("channel", "try", "demo-vp_d", "-o", output)
       assert.strictEqual(free.code, 2)

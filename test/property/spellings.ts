@@ -1,4 +1,5 @@
 import { Result, Schema, type SchemaAST } from "effect"
+import { parametersTogether } from "../../src/domain/catalog/vendorParameters.ts"
 import { editRequest, ImageEditBody } from "../../src/domain/image/ImageEditRequest.ts"
 import { imageFamilyOf, imageProtocols } from "../../src/domain/image/ImageProtocol.ts"
 import { checkImages, ImageBody, type ImageRequest } from "../../src/domain/image/ImageRequest.ts"
@@ -11,7 +12,6 @@ import { unknownVideoFields, VideoBody } from "../../src/domain/video/VideoBody.
 import {
   blockParameters,
   cloudParameters,
-  parametersTogether,
   tierParameters,
   unifiedParameters
 } from "../../src/domain/video/videoParameters.ts"

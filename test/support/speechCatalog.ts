@@ -17,11 +17,15 @@ const SOUND_TOKENS = {
   per_million_output: "80"
 } as const
 
+/** The only voices of `voice-listed`. */
+export const listedVoices = ["alloy", "echo"] as const
+
 /**
- * `voice-1` by characters, `voice-han` with Han characters as two, `voice-tokens` by tokens;
- * `listen-1` by seconds, `listen-steps` by steps of them, `listen-tokens` by tokens; `voice-cloud` and
- * `listen-cloud` over dashscope; `voice-eleven` over elevenlabs; `rank-tokens`, `rank-searches`. The
- * models of the test catalog without such a mount stay closed.
+ * `voice-1` by characters, `voice-han` with Han characters as two, `voice-tokens` by tokens,
+ * `voice-listed` with a list of voices; `listen-1` by seconds, `listen-steps` by steps of them,
+ * `listen-tokens` by tokens; `voice-cloud` and `listen-cloud` over dashscope; `voice-eleven` over
+ * elevenlabs; `rank-tokens`, `rank-searches`. The models of the test catalog without such a mount
+ * stay closed.
  */
 export const speechCatalog = (simulatorUrl: string): ReturnType<typeof testCatalog> => {
   const base = testCatalog(simulatorUrl)
@@ -39,6 +43,7 @@ export const speechCatalog = (simulatorUrl: string): ReturnType<typeof testCatal
       upstream_model: "eleven_flash_v2_5",
       cost: CHARACTERS
     },
+    { model: "voice-listed", channel: "ch-o", upstream_model: "sim-voice-1" },
     { model: "listen-1", channel: "ch-o", upstream_model: "sim-listen-1", cost: SECONDS },
     { model: "listen-steps", channel: "ch-o", upstream_model: "sim-listen-1" },
     { model: "listen-tokens", channel: "ch-o", upstream_model: "sim-listen-tokens" },
@@ -62,6 +67,7 @@ export const speechCatalog = (simulatorUrl: string): ReturnType<typeof testCatal
       { ...voice, id: "voice-han", prices: { ...CHARACTERS, counts: "han_double" } },
       { ...voice, id: "voice-tokens", prices: SOUND_TOKENS },
       { ...voice, id: "voice-eleven", protocol: "elevenlabs", prices: CHARACTERS },
+      { ...voice, id: "voice-listed", prices: CHARACTERS, limits: { voices: [...listedVoices] } },
       { ...voice, id: "voice-closed" },
       { ...voice, id: "voice-elsewhere", protocol: "jina" },
       { ...listen, id: "listen-1", prices: SECONDS },

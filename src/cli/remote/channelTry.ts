@@ -4,7 +4,7 @@
  * proves the cost as for any customer. The report shows requests and responses without keys and
  * media.
  */
-import { Clock, Effect, FileSystem, Option, Predicate, Schedule, Schema } from "effect"
+import { Clock, Effect, FileSystem, Option, Predicate, Schedule, Schema, Stream } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { layer, MediaGateway } from "../../client/typedClient.ts"
 import type { CatalogDocument } from "../../domain/catalog/CatalogDocument.ts"
@@ -14,14 +14,20 @@ import { isFinal } from "../../domain/taskStates.ts"
 import { CommandFailure, ExitWith, failureOf, gatewayErrorText } from "../failures.ts"
 import { printResult, table } from "../output.ts"
 import { asOperator, type Gateway, type Remote } from "./connection.ts"
-import { drawnImages, type TrialMedia, type TrialOrder, trialOrders } from "./trialOrders.ts"
+import {
+  drawnImages,
+  isTried,
+  type TrialMedia,
+  type TrialOrder,
+  trialOrders
+} from "./trialOrders.ts"
 
 const PAUSE = "1 second"
 /** The time limit of an order. It is long, because vendors take minutes to make a video. */
 const PATIENCE = "40 minutes"
 
 /**
- * The video and image models whose orders the gateway sends to this channel first. Where a model is
+ * The models of the tried modalities whose orders the gateway sends to this channel first. Where a model is
  * requested, all others are left out.
  */
 const modelsOf = (
@@ -31,7 +37,7 @@ const modelsOf = (
 ) =>
   models.flatMap((model) => {
     if (
-      (model.modality !== "video" && model.modality !== "image") ||
+      !isTried(model.modality) ||
       !Option.getOrElse(
         Option.map(requestedModel, (id) => id === model.id),
         () => true
@@ -75,7 +81,7 @@ const openTrialAccount = Effect.fnUntraced(function* (
     params: { id: member.id },
     payload: {
       name: "trial",
-      scopes: ["models", "videos", "images"],
+      scopes: ["models", "videos", "images", "rerank", "audio"],
       models: null,
       expires_at: null,
       requests_per_minute: null
@@ -88,6 +94,7 @@ const openTrialAccount = Effect.fnUntraced(function* (
 })
 
 type TrialAccount = Effect.Success<ReturnType<typeof openTrialAccount>>
+type Orders = TrialAccount["orders"]
 
 /** Revokes the API key, and withdraws the unspent balance. */
 const closeTrialAccount = Effect.fnUntraced(function* (
@@ -132,25 +139,43 @@ const refusalOf = <A, E>(order: Effect.Effect<A, E>): Effect.Effect<string> =>
     onFailure: (error) => gatewayErrorText(error) ?? String(error)
   })
 
-/** Places one order and finds its task. The task exists even where the vendor refused the order. */
+/** Places an order and reads its answer to the end. */
+const orderText = ({ videos, images, texts, audio }: Orders, trial: TrialOrder) => {
+  switch (trial.kind) {
+    case "video":
+      return refusalOf(videos.create({ payload: trial.body, headers: {} }))
+    case "image":
+      return refusalOf(
+        images.generate({ payload: trial.body, headers: { prefer: "respond-async" } })
+      )
+    case "rerank":
+      return refusalOf(texts.rerank({ payload: trial.body, headers: {} }))
+    case "tts":
+      return refusalOf(
+        Effect.flatMap(audio.speech({ payload: trial.body, headers: {} }), (answer) =>
+          Stream.isStream(answer) ? Stream.runDrain(answer) : Effect.void
+        )
+      )
+    case "asr":
+      return refusalOf(audio.transcribe({ payload: trial.body, headers: {} }))
+  }
+}
+
+/** Places one order and finds its id. The order exists even where the vendor refused it. */
 const placeTrialOrder = Effect.fnUntraced(function* (
   operator: Gateway,
   { organization, orders }: TrialAccount,
   trial: TrialOrder
 ) {
   const newest = Effect.map(
-    operator.orderLists.listTasks({
+    operator.orderLists.listOrders({
       query: { organization_id: organization, limit: 1, totals: "false" }
     }),
     ({ data }) => data[0]?.id ?? null
   )
   const { form, body } = trial
   const previousId = yield* newest
-  const says = yield* trial.kind === "video"
-    ? refusalOf(orders.videos.create({ payload: trial.body, headers: {} }))
-    : refusalOf(
-        orders.images.generate({ payload: trial.body, headers: { prefer: "respond-async" } })
-      )
+  const says = yield* orderText(orders, trial)
   const id = yield* newest
   return { form, order: shortenTexts(body), id: id === previousId ? null : id, says }
 })
@@ -191,6 +216,7 @@ export const tryChannel = Command.make(
     secondImage: url("second-image", "The same of another one, for last frames and references"),
     video: url("video", "Address of a reference video; without it none is tried"),
     audio: url("audio", "Address of a reference sound; without it none is tried"),
+    voice: url("voice", "Voice of spoken texts; without it the first one that the catalog lists"),
     output: Flag.File("output").pipe(
       Flag.withAlias("o"),
       Flag.withDescription("File for the report; channel-trial.json without"),
@@ -205,7 +231,8 @@ export const tryChannel = Command.make(
         Option.getOrElse(mediaFlags.secondImage, () => other)
       ],
       video: Option.getOrNull(mediaFlags.video),
-      audio: Option.getOrNull(mediaFlags.audio)
+      audio: Option.getOrNull(mediaFlags.audio),
+      voice: Option.getOrNull(mediaFlags.voice)
     }
     const report = yield* asOperator(
       Effect.fnUntraced(function* (remote: Remote) {
@@ -213,7 +240,7 @@ export const tryChannel = Command.make(
         const models = modelsOf(yield* gateway.admin.readCatalog(), channel, model)
         if (models.length === 0) {
           return yield* new CommandFailure({
-            message: `No video or image model's orders go to the channel ${channel} first${Option.match(model, { onNone: () => "", onSome: (id) => `, or not those of ${id}` })}`
+            message: `No video, image, ranking or audio model's orders go to the channel ${channel} first${Option.match(model, { onNone: () => "", onSome: (id) => `, or not those of ${id}` })}`
           })
         }
         return yield* Effect.acquireUseRelease(
@@ -223,8 +250,8 @@ export const tryChannel = Command.make(
               const results = yield* Effect.forEach(models, (model) =>
                 Effect.gen(function* () {
                   const entry = yield* account.orders.models.read({ params: { id: model.model } })
-                  // Orders are placed one after the other, because the task of an order is found as
-                  // the newest task of the organisation.
+                  // Orders are placed one after the other, because an order is found as the newest
+                  // one of the organisation.
                   const all = yield* Effect.forEach(trialOrders(entry, media), (trial) =>
                     placeTrialOrder(gateway, account, trial)
                   )
@@ -257,7 +284,7 @@ export const tryChannel = Command.make(
   })
 ).pipe(
   Command.withDescription(
-    "Order the smallest video or image of each form from its vendor, within a bound of money, and write what was sent and what came; ends with 1 where one did not succeed"
+    "Order the smallest video, image, ranking, speech or transcription of each form from its vendor, within a bound of money, and write what was sent and what came; ends with 1 where one did not succeed"
   ),
   Command.withExamples([
     {

@@ -1,11 +1,16 @@
 /** The orders that test a channel: the smallest order of each form of a model. */
 import { Buffer } from "node:buffer"
 import { Array as Arr, Effect } from "effect"
+import { speechFormats } from "../../domain/audio/audioFormats.ts"
 import type { ImageBody } from "../../domain/image/ImageRequest.ts"
+import type { RerankBody } from "../../domain/rerank/RerankRequest.ts"
+import type { SpeechBody } from "../../domain/speech/SpeechRequest.ts"
+import type { TranscriptionBody } from "../../domain/transcription/TranscriptionRequest.ts"
 import type { InputRole } from "../../domain/video/families/VideoFamily.ts"
 import type { ContentBlock, VideoBody } from "../../domain/video/VideoBody.ts"
 import type { ModelEntry } from "../../features/catalog/ModelsApi.ts"
 import { drawPicture } from "../../simulator/media/picture.ts"
+import { makeSound } from "../../simulator/media/sound.ts"
 
 /**
  * Addresses of media that the vendor can read. Images are drawn where no addresses are configured.
@@ -14,12 +19,24 @@ export interface TrialMedia {
   readonly images: readonly [string, string]
   readonly video: string | null
   readonly audio: string | null
+  /** The voice of spoken texts; null for the first one that the catalog lists, if any. */
+  readonly voice: string | null
 }
 
 /** An order, with the name of the form that it tests. */
 export type TrialOrder =
   | { readonly form: string; readonly kind: "video"; readonly body: VideoBody }
   | { readonly form: string; readonly kind: "image"; readonly body: ImageBody }
+  | { readonly form: string; readonly kind: "rerank"; readonly body: RerankBody }
+  | { readonly form: string; readonly kind: "tts"; readonly body: SpeechBody }
+  | { readonly form: string; readonly kind: "asr"; readonly body: TranscriptionBody }
+
+const triedModalities = ["video", "image", "rerank", "tts", "asr"] as const
+type TriedModality = (typeof triedModalities)[number]
+
+/** Whether a channel is tried with orders of the modality. */
+export const isTried = (modality: string): modality is TriedModality =>
+  triedModalities.some((one) => one === modality)
 
 const PROMPT = "A lighthouse at dusk, the lamp turns slowly"
 
@@ -181,5 +198,82 @@ const trialImages = (model: ModelEntry, { images: [picture] }: TrialMedia) => {
   ]
 }
 
+/** The trial orders of a ranking model: all results, and the best one alone. */
+const trialRankings = ({ id: model }: ModelEntry): ReadonlyArray<TrialOrder> => {
+  const body = { model, query: PROMPT, documents: ["A lamp at sea", "Bread and butter"] }
+  return [
+    { form: "all results", kind: "rerank", body },
+    { form: "the best result", kind: "rerank", body: { ...body, top_n: 1 } }
+  ]
+}
+
+const SPOKEN = "Hello."
+
+/** The values of a field that the model lists. */
+const valuesOf = ({ parameters }: ModelEntry, name: string): ReadonlyArray<string> => {
+  const parameter = parameters?.[name]
+  return parameter?.type === "choice" ? parameter.values : []
+}
+
+/**
+ * The trial orders of a model that speaks: one in each of its formats, one with instructions, and
+ * one at another speed, as far as the model has these fields.
+ */
+const trialSpeech = (model: ModelEntry, { voice }: TrialMedia): ReadonlyArray<TrialOrder> => {
+  const chosen = voice ?? valuesOf(model, "voice")[0]
+  const base = {
+    model: model.id,
+    input: SPOKEN,
+    ...(chosen === undefined ? {} : { voice: chosen })
+  }
+  const order = (form: string, fields: Partial<SpeechBody>): TrialOrder => ({
+    form,
+    kind: "tts",
+    body: { ...base, ...fields }
+  })
+  const formats = valuesOf(model, "response_format")
+  const speed = model.parameters?.speed
+  return [
+    ...speechFormats
+      .filter((format) => formats.includes(format))
+      .map((format) => order(format, { response_format: format })),
+    ...(model.parameters?.instructions === undefined
+      ? []
+      : [order("with instructions", { instructions: "Speak slowly." })]),
+    ...(speed?.type === "number" ? [order("at its lowest speed", { speed: speed.minimum })] : [])
+  ]
+}
+
+const SOUND_MILLIS = 1000
+/** The formats of a transcript whose answers are JSON, as the client decodes them. */
+const jsonFormats = ["json", "verbose_json"] as const
+
+/** The trial orders of a model that transcribes: a second of sound, in each format of JSON. */
+const trialTranscriptions = (model: ModelEntry): ReadonlyArray<TrialOrder> => {
+  const sound = Buffer.from(makeSound("wav", SOUND_MILLIS)).toString("base64")
+  const formats = valuesOf(model, "response_format")
+  return jsonFormats
+    .filter((format) => formats.includes(format))
+    .map((format) => ({
+      form: format,
+      kind: "asr",
+      body: {
+        model: model.id,
+        file: `data:audio/wav;base64,${sound}`,
+        response_format: format
+      }
+    }))
+}
+
+const trialsByModality: Readonly<
+  Record<TriedModality, (model: ModelEntry, media: TrialMedia) => ReadonlyArray<TrialOrder>>
+> = {
+  video: trialVideos,
+  image: trialImages,
+  rerank: trialRankings,
+  tts: trialSpeech,
+  asr: trialTranscriptions
+}
+
 export const trialOrders = (model: ModelEntry, media: TrialMedia): ReadonlyArray<TrialOrder> =>
-  model.modality === "image" ? trialImages(model, media) : trialVideos(model, media)
+  isTried(model.modality) ? trialsByModality[model.modality](model, media) : []

@@ -16,6 +16,7 @@ import {
   limitShapeFaults,
   limitUseFaults,
   limitWarnings,
+  listFaults,
   type VideoUse
 } from "./videoLimitRules.ts"
 
@@ -35,7 +36,8 @@ interface ModalityRules {
 
 const textLimits = ["input_tokens", "output_tokens", "image_tokens", "thought_tokens"] as const
 
-const soundLimits = ["input_tokens", "output_tokens"] as const
+const transcriptionLimits = ["input_tokens", "output_tokens"] as const
+const speechLimits = [...transcriptionLimits, "voices"] as const
 
 const rulesOf: Readonly<Record<Modality, ModalityRules>> = {
   chat: { prices: ["tokens"], protocols: "text", limits: textLimits },
@@ -43,8 +45,12 @@ const rulesOf: Readonly<Record<Modality, ModalityRules>> = {
   embedding: { prices: ["tokens"], protocols: "text", limits: ["input_tokens"] },
   rerank: { prices: ["tokens", "searches"], protocols: "rerank", limits: ["input_tokens"] },
   image: { prices: ["image", "image_tokens"], protocols: "image" },
-  tts: { prices: ["characters", "tokens"], protocols: "audio", limits: soundLimits },
-  asr: { prices: ["audio_seconds", "tokens"], protocols: "audio", limits: soundLimits },
+  tts: { prices: ["characters", "tokens"], protocols: "audio", limits: speechLimits },
+  asr: {
+    prices: ["audio_seconds", "tokens"],
+    protocols: "audio",
+    limits: transcriptionLimits
+  },
   video: {
     prices: ["token_video", "second_video", "video_table"],
     protocols: "video",
@@ -237,7 +243,8 @@ function* limitFaults(protocols: ProtocolTables, catalog: CatalogDocument): Faul
       const path = `models[${index}]`
       return [
         ...inapplicableLimits(path, modality, limits),
-        ...limitShapeFaults(`${path}.limits`, limits)
+        ...limitShapeFaults(`${path}.limits`, limits),
+        ...listFaults(`${path}.limits.voices`, limits.voices)
       ]
     }),
     ...catalog.mounts.flatMap(({ model, limits = {} }, index) => {

@@ -54,7 +54,18 @@ const sizeFields = {
   )
 }
 
-export const ModelLimits = Schema.Struct({ ...sizeFields, ...videoLimitFields }).annotate({
+const voicesField = Schema.optionalKey(
+  Schema.Array(Schema.NonEmptyString).annotate({
+    description:
+      "Of models that speak: the only voices that can be ordered, by name or by the id of one's own; any when left out"
+  })
+)
+
+export const ModelLimits = Schema.Struct({
+  ...sizeFields,
+  ...videoLimitFields,
+  voices: voicesField
+}).annotate({
   identifier: "ModelLimits",
   description: "What an order of the model can be, as far as it is not the usual"
 })

@@ -45,7 +45,10 @@ export interface VideoUse {
 
 const upstreamModelOf = ({ model, mount }: VideoUse): string => mount?.upstream_model ?? model.id
 
-function* listFaults(path: string, list: ReadonlyArray<string | number> | undefined): Faults {
+export function* listFaults(
+  path: string,
+  list: ReadonlyArray<string | number> | undefined
+): Faults {
   if (list === undefined) return
   if (list.length === 0) {
     yield { path, message: "an empty list leaves nothing to order; leave the field out" }

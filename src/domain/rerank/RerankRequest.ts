@@ -3,6 +3,7 @@
  * forwarded; only those that the gateway relies on are checked.
  */
 import { Predicate, Schema } from "effect"
+import type { VendorParameters } from "../catalog/vendorParameters.ts"
 import { MetadataField } from "../money/metadata.ts"
 import { anyFields, fieldCheck, optionalBoolean, optionalWholeNumber } from "../requestFields.ts"
 import { gatewayFieldsOf, unpricedTextWork } from "../unpricedWork.ts"
@@ -54,6 +55,21 @@ export const RerankBody = Schema.StructWithRest(RerankFields, anyFields).check(
   fieldCheck((body: Readonly<Record<string, unknown>>) => unpricedTextWork(body, rerankFields))
 )
 export type RerankBody = typeof RerankFields.Type
+
+/** The fields of a ranking that are not its texts, as clients are told of them. */
+export const rerankParameters: VendorParameters = {
+  top_n: {
+    type: "integer",
+    minimum: 1,
+    maximum: MAX_DOCUMENTS,
+    description: "The most results; all documents when left out"
+  },
+  return_documents: {
+    type: "boolean",
+    default: false,
+    description: "Whether results contain their documents"
+  }
+}
 
 /** The text of a document. */
 export const documentText = (document: RerankBody["documents"][number]): string =>

@@ -141,6 +141,21 @@ export const speechContentType = (
     () => (body.stream_format === "sse" ? EVENT_STREAM : speechTypes[speechFormatOf(body, family)])
   )
 
+/** Fails where the order names a voice that is none of those that the model is limited to. */
+export const checkVoice = (
+  { voice }: SpeechBody,
+  voices: ReadonlyArray<string> | undefined
+): Result.Result<void, InvalidRequest> => {
+  if (voices === undefined || voice === undefined || voice === null)
+    return Result.succeed(undefined)
+  const name = Predicate.isString(voice) ? voice : voice.id
+  return withoutFaults(
+    voices.includes(name)
+      ? []
+      : [{ path: "voice", message: `Expected ${voices.join(" or ")} for this model` }]
+  )
+}
+
 const hanCharacter = /\p{Script=Han}/gu
 
 /** The characters of a text, counted in both ways in which a price can count them. */

@@ -25,7 +25,7 @@ import {
 } from "../requestFields.ts"
 import { gatewayFieldsOf, unpricedTextWork } from "../unpricedWork.ts"
 
-const MAX_TEMPERATURE = 2
+export const MAX_TEMPERATURE = 2
 
 /** The form in which a file is part of JSON: base64 in a data URL. */
 const isInline = (text: string): boolean => /^data:[^,]{0,200};base64,/i.test(text)

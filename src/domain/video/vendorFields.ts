@@ -7,6 +7,7 @@ import type { Model, Mount } from "../catalog/CatalogDocument.ts"
 import { mountProtocol } from "../catalog/CatalogRules.ts"
 import {
   parameterFaults,
+  parametersTogether,
   type VendorParameters,
   type VendorValues
 } from "../catalog/vendorParameters.ts"
@@ -22,7 +23,6 @@ import {
   blockParameters,
   cloudParameters,
   noParameters,
-  parametersTogether,
   tierParameters,
   type VideoParameters
 } from "./videoParameters.ts"

@@ -63,30 +63,3 @@ export const cloudParameters: VideoParameters = {
 }
 
 export const noParameters: VideoParameters = { parameters: {} }
-
-/** Merges two parameters into the wider one; returns the first one if their types differ. */
-const widest = (one: VendorParameter, other: VendorParameter): VendorParameter => {
-  if (
-    (one.type === "integer" && other.type === "integer") ||
-    (one.type === "number" && other.type === "number")
-  ) {
-    const minimum = Math.min(one.minimum, other.minimum)
-    return { ...one, minimum, maximum: Math.max(one.maximum, other.maximum) }
-  }
-  if (one.type === "text" && other.type === "text") {
-    return { ...one, max_length: Math.max(one.max_length, other.max_length) }
-  }
-  return one.type === "choice" && other.type === "choice"
-    ? { ...one, values: [...new Set([...one.values, ...other.values])] }
-    : one
-}
-
-/** The union of the fields of several mounts, although each mount may lack some of them. */
-export const parametersTogether = (tables: ReadonlyArray<VendorParameters>): VendorParameters => {
-  const merged: Record<string, VendorParameter> = {}
-  for (const [name, parameter] of tables.flatMap((table) => Object.entries(table))) {
-    const earlier = merged[name]
-    merged[name] = earlier === undefined ? parameter : widest(earlier, parameter)
-  }
-  return merged
-}

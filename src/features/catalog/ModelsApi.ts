@@ -81,7 +81,8 @@ export const ModelEntry = Schema.Struct({
   ),
   parameters: Schema.optionalKey(
     Schema.Record(Schema.String, VendorParameter).annotate({
-      description: "Fields of the vendor's own that an order may have, by their names"
+      description:
+        "Further fields that an order may have, by their names: those of the vendor's own, and of rankings, speech and transcriptions those of the standard form"
     })
   ),
   references: Schema.optionalKey(

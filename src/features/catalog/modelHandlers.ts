@@ -1,11 +1,13 @@
 import { Array as Arr, Clock, Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
+import { type AudioFamily, audioFamilyOf } from "../../domain/audio/AudioProtocol.ts"
+import { speechParameters, transcriptionParameters } from "../../domain/audio/audioParameters.ts"
 import type { Model } from "../../domain/catalog/CatalogDocument.ts"
 import { mountProtocol, statusOf } from "../../domain/catalog/CatalogRules.ts"
 import { modalityFilters } from "../../domain/catalog/Modality.ts"
 import { isAllowed, unknownModel } from "../../domain/catalog/modelNames.ts"
 import type { ProtocolTables } from "../../domain/catalog/ProtocolTables.ts"
-import type { VendorParameters } from "../../domain/catalog/vendorParameters.ts"
+import { parametersTogether, type VendorParameters } from "../../domain/catalog/vendorParameters.ts"
 import { InvalidRequest } from "../../domain/Errors.ts"
 import {
   DEFAULT_IMAGES,
@@ -14,6 +16,7 @@ import {
   MIN_IMAGES
 } from "../../domain/image/ImageProtocol.ts"
 import { withMarkDefault } from "../../domain/marks.ts"
+import { rerankParameters } from "../../domain/rerank/RerankRequest.ts"
 import {
   familyOf,
   type SoundOfModel,
@@ -58,6 +61,21 @@ const imageLimitsOf = (protocols: ProtocolTables, snapshot: CatalogSnapshot, mod
           },
     streams: families.some(({ streams }) => streams)
   }
+}
+
+/** The fields of an audio model: the union of those of its mounts; none without a mount. */
+const audioLimitsOf = <F extends AudioFamily>(
+  snapshot: CatalogSnapshot,
+  model: Model,
+  familiesOfProtocol: (protocol: string) => Arr.NonEmptyReadonlyArray<F> | null | undefined,
+  parametersOf: (family: F) => VendorParameters
+) => {
+  const tables = (snapshot.mounts.get(model.id) ?? []).flatMap((mount) => {
+    const families = familiesOfProtocol(mountProtocol(model, mount)) ?? null
+    if (families === null) return []
+    return [parametersOf(audioFamilyOf(families, mount.upstream_model ?? model.id))]
+  })
+  return tables.length === 0 ? {} : { parameters: parametersTogether(tables) }
 }
 
 type Takes = NonNullable<ModelEntry["takes"]>[number]
@@ -129,12 +147,7 @@ const takesOf = (
   return [...new Map(takes).values()]
 }
 
-/**
- * The values that a client may order of a model: the union of what its mounts offer.
- */
-const limitsOf = (protocols: ProtocolTables, snapshot: CatalogSnapshot, model: Model) => {
-  if (model.modality === "image") return imageLimitsOf(protocols, snapshot, model)
-  if (model.modality !== "video") return {}
+const videoLimitsOf = (protocols: ProtocolTables, snapshot: CatalogSnapshot, model: Model) => {
   const mounts = snapshot.mounts.get(model.id) ?? []
   const offers = mountOffers(protocols.video, model, mounts)
   if (!Arr.isReadonlyArrayNonEmpty(offers)) return {}
@@ -157,6 +170,36 @@ const limitsOf = (protocols: ProtocolTables, snapshot: CatalogSnapshot, model: M
     ...(offer.canBeSilent ? {} : { silent: false }),
     ...(offer.canSound ? {} : { sound: false }),
     parameters: offeredParameters(protocols.video, model, mounts)
+  }
+}
+
+/**
+ * The values that a client may order of a model: the union of what its mounts offer.
+ */
+const limitsOf = (protocols: ProtocolTables, snapshot: CatalogSnapshot, model: Model) => {
+  switch (model.modality) {
+    case "image":
+      return imageLimitsOf(protocols, snapshot, model)
+    case "video":
+      return videoLimitsOf(protocols, snapshot, model)
+    case "rerank":
+      return { parameters: rerankParameters }
+    case "tts":
+      return audioLimitsOf(
+        snapshot,
+        model,
+        (protocol) => protocols.audio?.get(protocol)?.speech,
+        (family) => speechParameters(family, model.limits?.voices)
+      )
+    case "asr":
+      return audioLimitsOf(
+        snapshot,
+        model,
+        (protocol) => protocols.audio?.get(protocol)?.transcription,
+        transcriptionParameters
+      )
+    default:
+      return {}
   }
 }
 

@@ -7,7 +7,11 @@ import { InvalidRequest, Overloaded } from "../../domain/Errors.ts"
 import { filesIn, isFileId } from "../../domain/mediaUrls.ts"
 import { metadataOf } from "../../domain/money/metadata.ts"
 import type { SoundLengths } from "../../domain/money/unitQuotes.ts"
-import { type SpeechBody, speechContentType } from "../../domain/speech/SpeechRequest.ts"
+import {
+  checkVoice,
+  type SpeechBody,
+  speechContentType
+} from "../../domain/speech/SpeechRequest.ts"
 import { estimateSpeech } from "../../domain/speech/speechEstimate.ts"
 import {
   soundOf,
@@ -28,7 +32,7 @@ import type {
 } from "../../services/ProtocolAdapter.ts"
 import { type ModelRefusal, makeModelCheck } from "../OrderChecks.ts"
 import {
-  noLargerAnswer,
+  noLimits,
   type WholeRequest,
   type WorkRequest,
   type WorkService
@@ -66,7 +70,7 @@ export const speechRequest = ({
       adapters.audio?.get(protocol)?.speech,
       (family) => speechContentType(body, family)
     ),
-  checkAnswer: noLargerAnswer,
+  checkLimits: ({ limits }) => checkVoice(body, limits?.voices),
   streamWork: (adapter, account, upstreamModel, take) =>
     adapter.speak(account, { upstreamModel, body }, take),
   unreportedTokens: (quote) => (quote.kind === "tokens" ? quote.outputTokens : 0n)
@@ -163,7 +167,7 @@ export const transcriptionWork = (
       adapters.audio?.get(protocol)?.transcription,
       (family) => transcriptionContentType(body, family, isTranslation)
     ),
-  checkAnswer: noLargerAnswer
+  checkLimits: noLimits
 })
 
 /** Makes the requests of transcriptions, whole or streamed. */

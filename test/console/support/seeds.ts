@@ -44,6 +44,8 @@ export const seed = Effect.gen(function* () {
           "images",
           "chat",
           "embeddings",
+          "rerank",
+          "audio",
           "usage",
           "webhooks",
           "statements"

@@ -14,6 +14,9 @@ const at =
 export const views: ReadonlyArray<View> = [
   { name: "playground", path: at("/playground?model=film-1") },
   { name: "playground-compare", path: at("/playground?model=film-1&compare=clip-1") },
+  { name: "playground-ranking", path: at("/playground?model=rank-1") },
+  { name: "playground-speech", path: at("/playground?model=voice-1") },
+  { name: "playground-transcription", path: at("/playground?model=listen-1") },
   { name: "playground-video", path: ({ done }) => `/playground?model=film-1&task=${done}` },
   { name: "playground-images", path: ({ image }) => `/playground?model=paint-1&task=${image}` },
   { name: "orders", path: at("/orders") },

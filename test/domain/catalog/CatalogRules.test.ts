@@ -149,6 +149,30 @@ describe("a contradiction", () => {
       "no such limit"
     ],
     [
+      "voices of a model that does not speak",
+      [],
+      [{ ...film, limits: { voices: ["alloy"] } }],
+      [],
+      "models[0].limits.voices",
+      "no such limit"
+    ],
+    [
+      "no voice at all",
+      [],
+      [{ ...model("voice", "tts", "openai"), limits: { voices: [] } }],
+      [],
+      "models[0].limits.voices",
+      "leaves nothing to order"
+    ],
+    [
+      "a voice listed twice",
+      [],
+      [{ ...model("voice", "tts", "openai"), limits: { voices: ["alloy", "alloy"] } }],
+      [],
+      "models[0].limits.voices[1]",
+      '"alloy" is listed twice'
+    ],
+    [
       "a mount of no model",
       [channel("one")],
       [],

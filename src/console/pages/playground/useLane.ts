@@ -20,7 +20,7 @@ export const useLane = (
 ) => {
   const order = useMemo(() => {
     const kind = model === null ? null : kindOfModel(model)
-    return model === null || kind === null ? null : orderOf(kind, model.id, draft)
+    return model === null || kind === null ? null : orderOf(kind, model, draft)
   }, [model, draft])
   const id = model?.id ?? ""
   const quote = useQuote(id, order)

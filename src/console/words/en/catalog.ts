@@ -180,6 +180,8 @@ export const catalog = {
     silent: "Without audio",
     sound: "With audio",
     switches: { default: "Default", yes: "Yes", no: "No" },
+    voices: "Voices",
+    voicesHint: "The only voices; empty for any",
     max_prompt: "Max prompt characters",
     inputs: "Limit inputs",
     inputsHint: "Max number per role; 0 means not accepted",

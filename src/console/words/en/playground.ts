@@ -59,10 +59,22 @@ export const playground = {
   top: "top {{count}}",
   voice: "Voice",
   voiceHint: "Such as alloy",
+  voiceChoice: "Of this model",
+  instructions: "Instructions",
+  instructionsHint: "How it is spoken, such as slowly and calmly",
   format: "Format",
   formatHint: "File format",
   speed: "Speed",
-  speedHint: "0.25 to 4",
+  speedHint: "{{minimum}} to {{maximum}}",
+  recording: "Recording",
+  recordingHint: "WAV, MP3, M4A, OGG, FLAC or WebM",
+  removeRecording: "Remove recording",
+  recordingTooLarge: "{{size}} is too large: a recording can have up to {{most}}.",
+  language: "Language",
+  languageHint: "Such as en",
+  detected: "detected",
+  transcriptFormatHint: "Of the transcript",
+  guideHint: "Names and terms of the recording, or the text before it",
   messageExample: "Describe a lighthouse at dusk",
   message: "Message {{number}}",
   role: "Role of message {{number}}",
@@ -101,7 +113,8 @@ export const playground = {
       moderation: "Moderation",
       input_fidelity: "Input fidelity",
       temperature: "Temperature",
-      top_p: "Top P"
+      top_p: "Top P",
+      timestamp_granularities: "Timestamps"
     },
     hints: {
       seed: "The same seed gives a similar result",
@@ -118,7 +131,8 @@ export const playground = {
       moderation: "How strictly content is filtered",
       input_fidelity: "How closely inputs are followed",
       temperature: "0 to 2, higher is more random",
-      top_p: "0 to 1, nucleus sampling"
+      top_p: "0 to 1, nucleus sampling",
+      timestamp_granularities: "Of verbose_json"
     }
   },
   n: "Number of images",
@@ -157,6 +171,7 @@ export const playground = {
     documents: "documents",
     messages: "messages",
     media: "inputs",
+    file: "recording",
     duration: "duration",
     resolution: "resolution",
     ratio: "aspect ratio",
@@ -166,8 +181,10 @@ export const playground = {
     max_tokens: "max tokens",
     top_n: "top N",
     voice: "voice",
+    instructions: "instructions",
     response_format: "format",
     speed: "speed",
+    language: "language",
     metadata: "metadata",
     model: "model"
   },
@@ -199,7 +216,8 @@ export const playground = {
     chat: "Send",
     embedding: "Create embeddings",
     rerank: "Rerank",
-    tts: "Generate speech"
+    tts: "Generate speech",
+    asr: "Transcribe"
   },
   compare: "Compare",
   compareWith: "Compare with",
@@ -235,6 +253,7 @@ export const playground = {
   vectorLength: "Dimensions",
   vectorValues: "First values",
   speech: "Speech",
+  transcript: "Transcript",
   unplayable: "This browser cannot play the file. Download it.",
   ranking: "Ranking",
   rank: "Rank",

@@ -12,7 +12,8 @@ export const wizard = {
   back: "Back",
   other: "Another protocol? Add its channel in the catalog.",
   vendors: {
-    openai: "Chat, vision, embeddings and speech, over the OpenAI API or a compatible one",
+    openai:
+      "Chat, vision, embeddings, speech and transcriptions, over the OpenAI API or a compatible one",
     jina: "Rerank, over the Jina API or a compatible one",
     elevenlabs: "Speech",
     dashscope: "Qwen speech: voices and transcription",

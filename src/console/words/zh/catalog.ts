@@ -182,6 +182,8 @@ export const catalog: Translated<typeof english> = {
     silent: "无声视频",
     sound: "有声视频",
     switches: { default: "默认", yes: "是", no: "否" },
+    voices: "音色",
+    voicesHint: "仅限这些音色；留空则不限",
     max_prompt: "最多字符数",
     inputs: "限制输入",
     inputsHint: "每种用途的最大数量；0 表示不接受",

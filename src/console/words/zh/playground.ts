@@ -62,10 +62,22 @@ export const playground: Translated<typeof english> = {
   top: "前 {{count}} 篇",
   voice: "音色",
   voiceHint: "例如 alloy",
+  voiceChoice: "此模型的音色",
+  instructions: "朗读要求",
+  instructionsHint: "怎样朗读，例如缓慢而平静",
   format: "格式",
   formatHint: "文件格式",
   speed: "语速",
-  speedHint: "0.25 至 4",
+  speedHint: "{{minimum}} 至 {{maximum}}",
+  recording: "录音",
+  recordingHint: "WAV、MP3、M4A、OGG、FLAC 或 WebM",
+  removeRecording: "移除录音",
+  recordingTooLarge: "{{size}} 太大：录音不得超过 {{most}}。",
+  language: "语言",
+  languageHint: "例如 zh",
+  detected: "自动检测",
+  transcriptFormatHint: "转写结果的格式",
+  guideHint: "录音中的人名和术语，或上文",
   messageExample: "描述黄昏中的灯塔",
   message: "第 {{number}} 条消息",
   role: "第 {{number}} 条消息的角色",
@@ -104,7 +116,8 @@ export const playground: Translated<typeof english> = {
       moderation: "内容审核",
       input_fidelity: "参考图还原度",
       temperature: "温度",
-      top_p: "Top P"
+      top_p: "Top P",
+      timestamp_granularities: "时间戳"
     },
     hints: {
       seed: "尽可能重现同一视频",
@@ -121,7 +134,8 @@ export const playground: Translated<typeof english> = {
       moderation: "内容过滤的严格程度",
       input_fidelity: "对参考图的还原程度",
       temperature: "0 至 2，越高越随机",
-      top_p: "0 至 1，核采样"
+      top_p: "0 至 1，核采样",
+      timestamp_granularities: "仅限 verbose_json"
     }
   },
   n: "图片数量",
@@ -159,6 +173,7 @@ export const playground: Translated<typeof english> = {
     documents: "文档",
     messages: "消息",
     media: "素材",
+    file: "录音",
     duration: "时长",
     resolution: "分辨率",
     ratio: "画面比例",
@@ -168,8 +183,10 @@ export const playground: Translated<typeof english> = {
     max_tokens: "最大输出 token 数",
     top_n: "Top N",
     voice: "音色",
+    instructions: "朗读要求",
     response_format: "格式",
     speed: "语速",
+    language: "语言",
     metadata: "元数据",
     model: "模型"
   },
@@ -194,7 +211,8 @@ export const playground: Translated<typeof english> = {
     chat: "发送",
     embedding: "生成向量",
     rerank: "重排序",
-    tts: "生成语音"
+    tts: "生成语音",
+    asr: "转写"
   },
   compare: "对比",
   compareWith: "对比模型",
@@ -229,6 +247,7 @@ export const playground: Translated<typeof english> = {
   vectorLength: "维数",
   vectorValues: "前几个数值",
   speech: "语音",
+  transcript: "转写文本",
   unplayable: "此浏览器无法播放该文件，请下载。",
   ranking: "排序结果",
   rank: "名次",

@@ -9,7 +9,7 @@ export const wizard: Translated<typeof english> = {
   back: "上一步",
   other: "使用其他协议？请在目录中添加渠道。",
   vendors: {
-    openai: "对话、图像理解、向量和语音合成，使用 OpenAI API 或其兼容接口",
+    openai: "对话、图像理解、向量、语音合成和语音转写，使用 OpenAI API 或其兼容接口",
     jina: "重排序，使用 Jina API 或其兼容接口",
     elevenlabs: "语音合成",
     dashscope: "通义千问语音：语音合成与识别",

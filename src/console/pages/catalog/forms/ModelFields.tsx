@@ -17,6 +17,16 @@ export const below =
   (path: string): string | undefined =>
     faultAt(path === "" ? field : `${field}.${path}`)
 
+/** The model with these as its only voices, or with any voice where there are none. */
+const withVoices = (
+  { limits = {}, ...model }: ModelText,
+  voices: ReadonlyArray<string>
+): ModelText => {
+  const { voices: _, ...others } = limits
+  const next = voices.length === 0 ? others : { ...others, voices }
+  return Object.keys(next).length === 0 ? model : { ...model, limits: next }
+}
+
 export const ModelFields = ({ value, onChange, isNew, faultAt }: FieldsProps<ModelText>) => {
   const { t } = useTranslation("catalog")
   const priced = (next: PricesText | undefined): void => {
@@ -86,6 +96,16 @@ export const ModelFields = ({ value, onChange, isNew, faultAt }: FieldsProps<Mod
             onChange(next === undefined ? others : { ...others, limits: next })
           }}
           faultAt={below(faultAt, "limits")}
+        />
+      ) : null}
+      {value.modality === "tts" ? (
+        <TagsInput
+          label={t("limits.voices")}
+          description={t("limits.voicesHint")}
+          acceptValueOnBlur
+          value={[...(value.limits?.voices ?? [])]}
+          error={faultAt("limits.voices")}
+          onChange={(voices) => onChange(withVoices(value, voices))}
         />
       ) : null}
       <TextInput

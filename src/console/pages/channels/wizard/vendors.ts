@@ -35,7 +35,7 @@ export const vendors: ReadonlyArray<Vendor> = [
     name: "OpenAI",
     id: "openai",
     baseUrl: "https://api.openai.com/v1",
-    modalities: ["chat", "vlm", "embedding", "tts"],
+    modalities: ["chat", "vlm", "embedding", "tts", "asr"],
     models: []
   },
   {
@@ -177,8 +177,9 @@ export const usualPriceKind = (
 const suggestions = [
   [/embed|vector/i, "embedding"],
   [/vision|-vl|look/i, "vlm"],
-  [/tts|speech|voice/i, "tts"],
-  [/asr|transcri|whisper|listen/i, "asr"]
+  // The names of many such models contain the word speech or voice too.
+  [/whisper|transcri|listen|asr|sensevoice/i, "asr"],
+  [/tts|speech|voice/i, "tts"]
 ] as const satisfies ReadonlyArray<readonly [RegExp, Modality]>
 
 /** The modality that an id suggests, where the vendor has several. */

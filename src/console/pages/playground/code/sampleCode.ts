@@ -2,18 +2,20 @@
  * The order in the form as source code. The code reads the API key from the environment and never
  * contains it.
  */
-import { type Order, soundFormatOf } from "../form/draft.ts"
+import type { Order } from "../form/draft.ts"
+import { isObject, omitFields, type Sample, script, shell } from "./samples.ts"
+import {
+  aiTranscription,
+  curlTranscription,
+  IMPORT_READ,
+  IMPORT_STREAM,
+  openaiTranscription,
+  typedTranscription,
+  typedTranscriptionImport
+} from "./transcriptionCode.ts"
 
 export const languages = ["curl", "openai", "ai", "typed"] as const
 export type Language = (typeof languages)[number]
-
-export interface Sample {
-  /** The gateway's address, without a trailing slash. */
-  readonly origin: string
-  readonly order: Order
-  /** The idempotency key of this order: running the same code twice places one order. */
-  readonly key: string
-}
 
 const LONGEST_URL = 200
 const MAX_URL_PREFIX = 40
@@ -34,43 +36,24 @@ const shortenUrls = (value: unknown): unknown => {
   return value
 }
 
-/**
- * JSON as JavaScript, with the two line separators escaped that old parsers do not accept in
- * strings.
- */
-const script = (value: unknown, indent = ""): string =>
-  JSON.stringify(value, null, 2)
-    .replaceAll("\u2028", "\\u2028")
-    .replaceAll("\u2029", "\\u2029")
-    .replace(/^( *)"([A-Za-z_]\w*)":/gm, "$1$2:")
-    .replaceAll("\n", `\n${indent}`)
-
-const omitFields = (body: Order["body"], ...names: ReadonlyArray<string>) =>
-  Object.fromEntries(Object.entries(body).filter(([name]) => !names.includes(name)))
-
-/**
- * A value as a quoted shell argument. Inside single quotes only the single quote itself needs
- * escaping.
- */
-const shell = (value: unknown): string =>
-  `'${JSON.stringify(value, null, 2).replaceAll("'", "'\\''")}'`
-
 /** The file into which the code writes a sound. */
-const soundFile = (order: Order): string => `speech.${soundFormatOf(order)}`
+const soundFile = (order: Order): string => `speech.${order.soundFormat}`
 
 const IMPORT_WRITE = `import { writeFile } from "node:fs/promises"
 `
 
-const curl = ({ origin, order, key }: Sample): string => {
+const curl = (sample: Sample): string => {
+  const { origin, order, key } = sample
   const { kind, path, body } = order
   const options = body.stream === true ? "-sSN" : "-sS"
   const head = `URL='${origin}'
 AUTH="authorization: Bearer $GATEWAY_KEY"
 `
+  if (kind === "asr") return `${head}${curlTranscription(sample)}`
   const curlCommand = `curl ${options} --fail-with-body "$URL${path}" \\
   -H "$AUTH" -H "content-type: application/json" \\
   -H "idempotency-key: ${key}" \\
-  -d ${shell(body)}${
+  -d ${shell(JSON.stringify(body, null, 2))}${
     kind === "tts"
       ? ` \\
   -o ${soundFile(order)}`
@@ -98,8 +81,9 @@ console.log(chat.choices[0].message.content)`,
 console.log(vectors.data.map(({ embedding }) => embedding))`,
   rerank: (body: string) => `const ranking = await client.post("/rerank", { body: ${body} })
 console.log(ranking.results)`,
-  tts: (body: string, file: string) => `const speech = await client.audio.speech.create(${body})
-await writeFile("${file}", Buffer.from(await speech.arrayBuffer()))`
+  tts: (body: string, order: Order) => `const speech = await client.audio.speech.create(${body})
+await writeFile("${soundFile(order)}", Buffer.from(await speech.arrayBuffer()))`,
+  asr: (_: string, order: Order) => openaiTranscription(order)
 } as const
 
 const openaiStream = (body: string) => `const stream = await client.chat.completions.create(${body})
@@ -108,7 +92,8 @@ for await (const chunk of stream) process.stdout.write(chunk.choices[0]?.delta.c
 const openai = ({ origin, order }: Sample): string => {
   const { kind, body } = order
   const end = body.stream === true ? openaiStream : openaiEnds[kind]
-  return `${kind === "tts" ? IMPORT_WRITE : ""}import OpenAI from "openai"
+  const imports = kind === "tts" ? IMPORT_WRITE : kind === "asr" ? IMPORT_STREAM : ""
+  return `${imports}import OpenAI from "openai"
 
 // its repeats after a lost connection are one order
 class Client extends OpenAI {
@@ -117,7 +102,7 @@ class Client extends OpenAI {
 
 const client = new Client({ baseURL: "${origin}/v1", apiKey: process.env.GATEWAY_KEY })
 
-${end(script(body), soundFile(order))}`
+${end(script(body), order)}`
 }
 
 const aiHead = (origin: string, names: string) => `import { ${names} } from "ai"
@@ -130,9 +115,6 @@ const gateway = createOpenAICompatible({
   includeUsage: true
 })
 `
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null
 
 const isMessage = (value: unknown): value is { readonly role: string; readonly content: unknown } =>
   isObject(value) && typeof value.role === "string" && "content" in value
@@ -270,7 +252,8 @@ const aiWriters = {
   chat: aiChat,
   embedding: aiEmbedding,
   rerank: aiRerank,
-  tts: aiSpeech
+  tts: aiSpeech,
+  asr: aiTranscription
 } as const
 
 const ai = (sample: Sample): string => aiWriters[sample.order.kind](sample)
@@ -307,20 +290,27 @@ const typedCalls = {
   tts: (
     payload: string,
     headers: string,
-    file: string
+    order: Order
   ) => `const speech = yield* gateway.audio.speech({
     payload: ${payload},
     headers: ${headers}
   })
   const bytes = yield* Stream.mkUint8Array(speech)
-  yield* Effect.promise(() => writeFile("${file}", bytes))`
+  yield* Effect.promise(() => writeFile("${soundFile(order)}", bytes))`,
+  asr: (_: string, headers: string, order: Order) => typedTranscription(order, headers)
 } as const
 
 const typedClient = ({ origin, order, key }: Sample): string => {
   const { kind, body } = order
   const headers = `{ "idempotency-key": "${key}" }`
   const isStreamed = kind === "chat" || kind === "tts"
-  return `${kind === "tts" ? IMPORT_WRITE : ""}import { NodeHttpClient, NodeRuntime } from "@effect/platform-node"
+  const imports =
+    kind === "tts"
+      ? IMPORT_WRITE
+      : kind === "asr"
+        ? `${IMPORT_READ}${typedTranscriptionImport(order)}`
+        : ""
+  return `${imports}import { NodeHttpClient, NodeRuntime } from "@effect/platform-node"
 import { Config, Console, Effect, Layer${isStreamed ? ", Stream" : ""} } from "effect"
 import { layer, MediaGateway${kind === "video" ? ", waitForVideo" : ""} } from "media-gateway/client"
 
@@ -330,7 +320,7 @@ const layerClient = Layer.unwrap(
 
 const program = Effect.gen(function* () {
   const gateway = yield* MediaGateway
-  ${typedCalls[kind](script(body, "    "), headers, soundFile(order))}
+  ${typedCalls[kind](script(body, "    "), headers, order)}
 })
 
 NodeRuntime.runMain(program.pipe(Effect.provide(layerClient)))`

@@ -9,12 +9,14 @@ import {
   SimpleGrid,
   Stack,
   Switch,
+  Textarea,
   TextInput
 } from "@mantine/core"
 import { useEffect, useId, useRef } from "react"
 import { useTranslation } from "react-i18next"
+import { speechFormats, transcriptFormats } from "../../../../domain/audio/audioFormats.ts"
 import { Ratio } from "../../../../domain/video/sizes.ts"
-import { kindOfModel, soundFormats, soundsOf } from "./draft.ts"
+import { choicesOf, formatsOf, hasField, kindOfModel, soundsOf } from "./draft.ts"
 import { type Field, type FormProps, fieldAttribute } from "./faults.ts"
 import { NoteRows } from "./NoteRows.tsx"
 import { ParameterFields } from "./ParameterFields.tsx"
@@ -188,45 +190,137 @@ const RerankFields = ({ draft, change, errorOf }: FormProps) => {
   )
 }
 
+const Voice = ({ model, draft, change, errorOf }: FormProps) => {
+  const { t } = useTranslation("playground")
+  const voices = choicesOf(model, "voice")
+  const common = {
+    label: t("voice"),
+    placeholder: t("default"),
+    error: errorOf("voice"),
+    ...fieldAttribute("voice")
+  }
+  return voices === null ? (
+    <TextInput
+      {...common}
+      description={t("voiceHint")}
+      value={draft.voice}
+      onChange={(event) => change({ voice: event.currentTarget.value })}
+    />
+  ) : (
+    <Select
+      {...common}
+      description={t("voiceChoice")}
+      data={[...voices]}
+      clearable
+      searchable
+      value={draft.voice === "" ? null : draft.voice}
+      onChange={(voice) => change({ voice: voice ?? "" })}
+    />
+  )
+}
+
 const SPEED_STEP = 0.25
 
-const SpeechFields = ({ draft, change, errorOf }: FormProps) => {
+const Speed = ({ model, draft, change, errorOf }: FormProps) => {
+  const { t } = useTranslation("playground")
+  const speed = model.parameters?.speed
+  if (speed?.type !== "number") return null
+  const { minimum, maximum } = speed
+  return (
+    <NumberInput
+      label={t("speed")}
+      description={t("speedHint", { minimum, maximum })}
+      clampBehavior="none"
+      allowNegative={false}
+      step={SPEED_STEP}
+      placeholder={t("default")}
+      value={draft.speed}
+      error={errorOf("speed")}
+      onChange={(speed) => change({ speed })}
+      {...fieldAttribute("speed")}
+    />
+  )
+}
+
+const SpeechFields = (props: FormProps) => {
+  const { t } = useTranslation("playground")
+  const { model, draft, change, errorOf } = props
+  return (
+    <>
+      <SimpleGrid cols={{ base: 1, xs: 3 }} spacing="sm">
+        <Voice {...props} />
+        <Select
+          label={t("format")}
+          description={t("formatHint")}
+          placeholder={t("default")}
+          data={[...formatsOf(model, speechFormats)]}
+          clearable
+          value={draft.format}
+          error={errorOf("response_format")}
+          onChange={(format) => change({ format })}
+          {...fieldAttribute("response_format")}
+        />
+        <Speed {...props} />
+      </SimpleGrid>
+      {hasField(model, "instructions") ? (
+        <Textarea
+          label={t("instructions")}
+          description={t("instructionsHint")}
+          autosize
+          minRows={2}
+          maxRows={6}
+          value={draft.instructions}
+          error={errorOf("instructions")}
+          onChange={(event) => change({ instructions: event.currentTarget.value })}
+          {...fieldAttribute("instructions")}
+        />
+      ) : null}
+    </>
+  )
+}
+
+const TranscriptionFields = ({ model, draft, change, errorOf }: FormProps) => {
   const { t } = useTranslation("playground")
   return (
-    <SimpleGrid cols={{ base: 1, xs: 3 }} spacing="sm">
-      <TextInput
-        label={t("voice")}
-        description={t("voiceHint")}
-        placeholder={t("default")}
-        value={draft.voice}
-        error={errorOf("voice")}
-        onChange={(event) => change({ voice: event.currentTarget.value })}
-        {...fieldAttribute("voice")}
-      />
-      <Select
-        label={t("format")}
-        description={t("formatHint")}
-        placeholder={t("default")}
-        data={soundFormats}
-        clearable
-        value={draft.format}
-        error={errorOf("response_format")}
-        onChange={(format) => change({ format })}
-        {...fieldAttribute("response_format")}
-      />
-      <NumberInput
-        label={t("speed")}
-        description={t("speedHint")}
-        clampBehavior="none"
-        allowNegative={false}
-        step={SPEED_STEP}
-        placeholder={t("default")}
-        value={draft.speed}
-        error={errorOf("speed")}
-        onChange={(speed) => change({ speed })}
-        {...fieldAttribute("speed")}
-      />
-    </SimpleGrid>
+    <>
+      <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
+        {hasField(model, "language") ? (
+          <TextInput
+            label={t("language")}
+            description={t("languageHint")}
+            placeholder={t("detected")}
+            value={draft.language}
+            error={errorOf("language")}
+            onChange={(event) => change({ language: event.currentTarget.value })}
+            {...fieldAttribute("language")}
+          />
+        ) : null}
+        <Select
+          label={t("format")}
+          description={t("transcriptFormatHint")}
+          placeholder={t("default")}
+          data={[...formatsOf(model, transcriptFormats)]}
+          clearable
+          value={draft.transcriptFormat}
+          error={errorOf("response_format")}
+          onChange={(transcriptFormat) => change({ transcriptFormat })}
+          {...fieldAttribute("response_format")}
+        />
+      </SimpleGrid>
+      {hasField(model, "prompt") ? (
+        <Textarea
+          label={t("prompt")}
+          description={t("guideHint")}
+          autosize
+          minRows={2}
+          maxRows={6}
+          value={draft.guide}
+          error={errorOf("prompt")}
+          onChange={(event) => change({ guide: event.currentTarget.value })}
+          {...fieldAttribute("prompt")}
+        />
+      ) : null}
+    </>
   )
 }
 
@@ -237,7 +331,8 @@ const fieldsOfKinds = {
   chat: ChatFields,
   embedding: null,
   rerank: RerankFields,
-  tts: SpeechFields
+  tts: SpeechFields,
+  asr: TranscriptionFields
 } as const
 
 interface Props extends FormProps {

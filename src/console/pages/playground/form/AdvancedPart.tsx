@@ -14,7 +14,7 @@ const AdvancedFields = lazy(async () => ({
 const useSummary = ({ model, draft }: FormProps): ReadonlyArray<string> => {
   const { t } = useTranslation("playground")
   const { duration, resolution, ratio, sound, n, size, maxTokens, parameters, notes } = draft
-  const { topN, voice, format, speed } = draft
+  const { topN, voice, format, speed, language, transcriptFormat } = draft
   const seconds = duration === "" ? "" : `${duration} s`
   const audio = sound === "unsaid" ? "" : `${t("sound")}: ${t(`sounds.${sound}`)}`
   const options = {
@@ -23,7 +23,8 @@ const useSummary = ({ model, draft }: FormProps): ReadonlyArray<string> => {
     chat: [maxTokens === "" ? "" : t("tokens", { count: Number(maxTokens) })],
     embedding: [],
     rerank: [topN === "" ? "" : t("top", { count: Number(topN) })],
-    tts: [voice, format ?? "", speed === "" ? "" : `${speed}×`]
+    tts: [voice, format ?? "", speed === "" ? "" : `${speed}×`],
+    asr: [language, transcriptFormat ?? ""]
   }
   const kind = kindOfModel(model)
   const further = Object.values(parameters).filter((value) => value !== "").length + notes.length

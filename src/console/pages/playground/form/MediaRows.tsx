@@ -1,6 +1,5 @@
 import {
   ActionIcon,
-  Badge,
   Button,
   FileButton,
   Group,
@@ -14,28 +13,11 @@ import { IconFile, IconLink, IconTrash } from "@tabler/icons-react"
 import { useState } from "react"
 import { useTranslation } from "react-i18next"
 import { generateId, type Medium, type MediumUse, mediumUsesOf } from "./draft.ts"
+import { FileName } from "./FileName.tsx"
 import { type FormProps, fieldAttribute } from "./faults.ts"
+import { asDataUrl, MOST_BYTES, megabytes } from "./localFiles.ts"
 
-const MEGABYTE = 1_000_000
-/**
- * The maximum size of all files. In base64 they are a third larger, which is still below the
- * gateway's default body limit.
- */
-const MOST_BYTES = 32 * MEGABYTE
 const MAX_FILES = 16
-
-const megabytes = (bytes: number): string =>
-  bytes < MEGABYTE / 10
-    ? `${Math.ceil(bytes / 1000)} kB`
-    : `${(bytes / MEGABYTE).toFixed(1).replace(".0", "")} MB`
-
-const asDataUrl = (file: File): Promise<string> =>
-  new Promise((resolve, reject) => {
-    const reader = new FileReader()
-    reader.onload = () => resolve(String(reader.result))
-    reader.onerror = () => reject(new Error(`${file.name} could not be read`))
-    reader.readAsDataURL(file)
-  })
 
 const mediumUseOf = (type: string): MediumUse =>
   type.startsWith("audio/")
@@ -110,12 +92,7 @@ export const MediaRows = ({ model, draft, change, errorOf }: FormProps) => {
             />
           ) : (
             <Group flex={1} gap="xs" wrap="nowrap" miw={0}>
-              <Text size="sm" truncate>
-                {file.name}
-              </Text>
-              <Badge variant="default" tt="none" style={{ flexShrink: 0 }}>
-                {megabytes(file.bytes)}
-              </Badge>
+              <FileName {...file} />
             </Group>
           )}
           <ActionIcon

@@ -1,5 +1,14 @@
 /** The model's further parameters. A field that is not set is left to the vendor. */
-import { Input, NumberInput, Select, SimpleGrid, Stack, Switch, TextInput } from "@mantine/core"
+import {
+  Input,
+  MultiSelect,
+  NumberInput,
+  Select,
+  SimpleGrid,
+  Stack,
+  Switch,
+  TextInput
+} from "@mantine/core"
 import { useTranslation } from "react-i18next"
 import type { VendorParameter } from "../../../../domain/catalog/vendorParameters.ts"
 import { parametersOf } from "./draft.ts"
@@ -13,7 +22,8 @@ const translatedNames = [
   ...(["seed", "watermark", "camera_fixed", "prompt_extend"] as const),
   ...(["multi_shot", "shot_type", "negative_prompt"] as const),
   ...(["quality", "background", "output_format", "output_compression"] as const),
-  ...(["moderation", "input_fidelity", "temperature", "top_p"] as const)
+  ...(["moderation", "input_fidelity", "temperature", "top_p"] as const),
+  "timestamp_granularities" as const
 ]
 const isWorded = (name: string): name is (typeof translatedNames)[number] =>
   translatedNames.some((translatedName) => translatedName === name)
@@ -51,7 +61,7 @@ const ParameterField = ({ label, hint, parameter, value, setValue }: FieldProps)
           clampBehavior="none"
           allowDecimal={parameter.type === "number"}
           placeholder={t("default")}
-          value={typeof value === "boolean" ? "" : (value ?? "")}
+          value={typeof value === "number" || typeof value === "string" ? value : ""}
           onChange={(input) => setValue(input === "" ? undefined : input)}
         />
       )
@@ -61,7 +71,7 @@ const ParameterField = ({ label, hint, parameter, value, setValue }: FieldProps)
           label={label}
           description={hint}
           placeholder={t("default")}
-          maxLength={parameter.max_length}
+          {...(parameter.max_length === undefined ? {} : { maxLength: parameter.max_length })}
           value={typeof value === "string" ? value : ""}
           onChange={({ currentTarget }) =>
             setValue(currentTarget.value === "" ? undefined : currentTarget.value)
@@ -80,6 +90,19 @@ const ParameterField = ({ label, hint, parameter, value, setValue }: FieldProps)
           onChange={(choice) => setValue(choice ?? undefined)}
         />
       )
+    case "list": {
+      const chosen = Array.isArray(value) ? value : []
+      return (
+        <MultiSelect
+          label={label}
+          description={hint}
+          placeholder={chosen.length === 0 ? t("default") : ""}
+          data={[...parameter.values]}
+          value={chosen}
+          onChange={(choices) => setValue(choices.length === 0 ? undefined : choices)}
+        />
+      )
+    }
   }
 }
 

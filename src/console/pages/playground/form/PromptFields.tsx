@@ -5,6 +5,7 @@ import { kindOfModel, mediumUsesOf } from "./draft.ts"
 import { type FormProps, fieldAttribute } from "./faults.ts"
 import { MediaRows } from "./MediaRows.tsx"
 import { MessageRows } from "./MessageRows.tsx"
+import { RecordingField } from "./RecordingField.tsx"
 
 /**
  * The maximum length that the gateway accepts. Vendors may accept less, and report that themselves.
@@ -61,9 +62,20 @@ const Documents = ({ draft, change, errorOf }: FormProps) => {
   )
 }
 
+const FirstField = (props: FormProps) => {
+  switch (kindOfModel(props.model)) {
+    case "chat":
+      return <MessageRows {...props} />
+    case "asr":
+      return <RecordingField {...props} />
+    default:
+      return <Prompt {...props} />
+  }
+}
+
 export const PromptFields = (props: FormProps) => (
   <Stack gap="xs">
-    {kindOfModel(props.model) === "chat" ? <MessageRows {...props} /> : <Prompt {...props} />}
+    <FirstField {...props} />
     {kindOfModel(props.model) === "rerank" ? <Documents {...props} /> : null}
     {mediumUsesOf(props.model).length === 0 ? null : <MediaRows {...props} />}
   </Stack>

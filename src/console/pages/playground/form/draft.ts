@@ -1,7 +1,7 @@
 /** The state of the form, and the order that it describes. */
 import { Schema } from "effect"
+import { speechFormats, transcriptFormats } from "../../../../domain/audio/audioFormats.ts"
 import type { VendorParameters } from "../../../../domain/catalog/vendorParameters.ts"
-import type { SpeechBody } from "../../../../domain/speech/SpeechRequest.ts"
 import type { ModelEntry } from "../../../../features/catalog/ModelsApi.ts"
 
 const mediumUses = [
@@ -35,16 +35,14 @@ export type Message = typeof Message.Type
 const Note = Schema.Struct({ id: Schema.String, name: Schema.String, text: Schema.String })
 export type Note = typeof Note.Type
 
-export const soundFormats = [
-  "mp3",
-  "opus",
-  "aac",
-  "flac",
-  "wav",
-  "pcm"
-] as const satisfies ReadonlyArray<NonNullable<SpeechBody["response_format"]>>
-/** The format of a sound that is ordered without one. */
-const USUAL_FORMAT: (typeof soundFormats)[number] = "mp3"
+const Recording = Schema.Struct({
+  name: Schema.String,
+  bytes: Schema.Finite,
+  /** The file as a `data:` URL. */
+  url: Schema.String,
+  /** Its length as the browser measures it; null if the browser cannot play it. */
+  seconds: Schema.NullOr(Schema.Finite)
+})
 
 const sounds = ["unsaid", "yes", "no"] as const
 const NumberOrText = Schema.Union([Schema.Finite, Schema.String])
@@ -64,7 +62,7 @@ export const Draft = Schema.Struct({
   /** The further parameters that have a value. */
   parameters: Schema.Record(
     Schema.String,
-    Schema.Union([Schema.Boolean, Schema.Finite, Schema.String])
+    Schema.Union([Schema.Boolean, Schema.Finite, Schema.String, Schema.Array(Schema.String)])
   ),
   n: NumberOrText,
   size: Schema.String,
@@ -74,8 +72,15 @@ export const Draft = Schema.Struct({
   documents: Schema.String,
   topN: NumberOrText,
   voice: Schema.String,
-  format: Schema.NullOr(Schema.Literals(soundFormats)),
+  instructions: Schema.String,
+  format: Schema.NullOr(Schema.Literals(speechFormats)),
   speed: NumberOrText,
+  /** The sound that is transcribed. */
+  recording: Schema.NullOr(Recording),
+  language: Schema.String,
+  /** The text that guides a transcription. */
+  guide: Schema.String,
+  transcriptFormat: Schema.NullOr(Schema.Literals(transcriptFormats)),
   notes: Schema.Array(Note)
 })
 export type Draft = typeof Draft.Type
@@ -104,10 +109,54 @@ export const emptyDraft = (): Draft => ({
   documents: "",
   topN: "",
   voice: "",
+  instructions: "",
   format: null,
   speed: "",
+  recording: null,
+  language: "",
+  guide: "",
+  transcriptFormat: null,
   notes: []
 })
+
+/** Whether an order of the model can have the field. */
+export const hasField = ({ parameters = {} }: ModelEntry, name: string): boolean =>
+  Object.hasOwn(parameters, name)
+
+/** The values that a field of the model can have; null if they are not listed. */
+export const choicesOf = (
+  { parameters = {} }: ModelEntry,
+  name: string
+): ReadonlyArray<string> | null => {
+  const parameter = parameters[name]
+  return parameter?.type === "choice" ? parameter.values : null
+}
+
+/** The formats that can be ordered of a model, of those of its modality. */
+export const formatsOf = <F extends string>(
+  model: ModelEntry,
+  formats: ReadonlyArray<F>
+): ReadonlyArray<F> => {
+  const offered = choicesOf(model, "response_format") ?? []
+  return formats.filter((format) => offered.includes(format))
+}
+
+/** The fields of speech and of transcriptions, as far as the model has them. */
+const adaptAudio = (draft: Draft, model: ModelEntry) => {
+  const textOf = (name: string, text: string) => (hasField(model, name) ? text : "")
+  const formatOf = <F extends string>(formats: ReadonlyArray<F>, format: F | null) =>
+    formatsOf(model, formats).find((one) => one === format) ?? null
+  const { voice, instructions, speed, language, guide } = draft
+  return {
+    voice: choicesOf(model, "voice")?.includes(voice) === false ? "" : voice,
+    instructions: textOf("instructions", instructions),
+    speed: hasField(model, "speed") ? speed : "",
+    format: formatOf(speechFormats, draft.format),
+    language: textOf("language", language),
+    guide: textOf("prompt", guide),
+    transcriptFormat: formatOf(transcriptFormats, draft.transcriptFormat)
+  }
+}
 
 /** The draft for another model: values that the new model does not support become its defaults. */
 export const adaptDraft = (draft: Draft, model: ModelEntry): Draft => {
@@ -124,6 +173,7 @@ export const adaptDraft = (draft: Draft, model: ModelEntry): Draft => {
   const { ratios } = model
   return {
     ...draft,
+    ...adaptAudio(draft, model),
     duration: isOffered ? duration : (durations?.default ?? ""),
     resolution:
       resolution !== null && resolutions.includes(resolution)
@@ -146,9 +196,21 @@ const textParameters: VendorParameters = {
   top_p: { type: "number", minimum: 0, maximum: 1, description: "" }
 }
 
+/** The parameters that have fields of their own, and those that change how an answer is read. */
+const ownFields: Readonly<Record<string, ReadonlyArray<string>>> = {
+  rerank: ["top_n", "return_documents"],
+  tts: ["voice", "instructions", "response_format", "speed", "stream_format"],
+  asr: ["language", "prompt", "response_format", "stream"]
+}
+
 /** The parameters of the model beside those that all models of its modality have. */
-export const parametersOf = (model: ModelEntry): VendorParameters =>
-  kindOfModel(model) === "chat" ? textParameters : (model.parameters ?? {})
+export const parametersOf = (model: ModelEntry): VendorParameters => {
+  if (kindOfModel(model) === "chat") return textParameters
+  const own = ownFields[model.modality] ?? []
+  return Object.fromEntries(
+    Object.entries(model.parameters ?? {}).filter(([name]) => !own.includes(name))
+  )
+}
 
 /** The roles of media that an order of the model can have. */
 export const mediumUsesOf = (model: ModelEntry): ReadonlyArray<MediumUse> => {
@@ -169,7 +231,7 @@ export const soundsOf = (model: ModelEntry): ReadonlyArray<Draft["sound"]> =>
       !(sound === "yes" && model.sound === false) && !(sound === "no" && model.silent === false)
   )
 
-export type OrderedKind = "video" | "image" | "chat" | "embedding" | "rerank" | "tts"
+export type OrderedKind = "video" | "image" | "chat" | "embedding" | "rerank" | "tts" | "asr"
 
 /** Whether the orders of this kind are tasks, which are followed by their ids. */
 export const isTaskKind = (kind: OrderedKind): kind is "video" | "image" =>
@@ -179,6 +241,10 @@ export interface Order {
   readonly kind: OrderedKind
   readonly path: string
   readonly body: Readonly<Record<string, unknown>>
+  /** The file in the body of a transcription; null if there is none. */
+  readonly recording: Draft["recording"]
+  /** The format of the sound of a speech order, which is also the ending of its file's name. */
+  readonly soundFormat: string
 }
 
 const numberField = (name: string, input: number | string) =>
@@ -251,22 +317,33 @@ const embeddingBody = ({ prompt }: Draft) => {
   return { input: lines.length > 1 ? lines : (lines[0] ?? "") }
 }
 
-const rerankBody = ({ prompt, documents, topN }: Draft) => ({
-  query: prompt,
-  documents: linesOf(documents),
-  ...numberField("top_n", topN)
+const rerankBody = (draft: Draft) => ({
+  query: draft.prompt,
+  documents: linesOf(draft.documents),
+  ...numberField("top_n", draft.topN),
+  ...parameterFields(draft)
 })
 
-const speechBody = ({ prompt, voice, format, speed }: Draft) => ({
-  input: prompt,
-  ...textField("voice", voice),
-  ...textField("response_format", format),
-  ...numberField("speed", speed)
+const speechBody = (draft: Draft) => ({
+  input: draft.prompt,
+  ...textField("voice", draft.voice),
+  ...textField("instructions", draft.instructions),
+  ...textField("response_format", draft.format),
+  ...numberField("speed", draft.speed),
+  ...parameterFields(draft)
 })
 
-/** The format of the sound that is ordered, which is also the ending of its file's name. */
-export const soundFormatOf = ({ body }: Order): string =>
-  typeof body.response_format === "string" ? body.response_format : USUAL_FORMAT
+const transcriptionBody = (draft: Draft) => ({
+  ...(draft.recording === null ? {} : { file: draft.recording.url }),
+  ...textField("language", draft.language),
+  ...textField("prompt", draft.guide),
+  ...textField("response_format", draft.transcriptFormat),
+  ...parameterFields(draft)
+})
+
+/** The format of the transcript that is ordered. */
+export const transcriptFormatOf = ({ body }: Order): (typeof transcriptFormats)[number] =>
+  transcriptFormats.find((format) => format === body.response_format) ?? "json"
 
 const paths = {
   video: "/v1/videos/generations",
@@ -274,7 +351,8 @@ const paths = {
   chat: "/v1/chat/completions",
   embedding: "/v1/embeddings",
   rerank: "/v1/rerank",
-  tts: "/v1/audio/speech"
+  tts: "/v1/audio/speech",
+  asr: "/v1/audio/transcriptions"
 } as const
 
 const bodies = {
@@ -283,7 +361,8 @@ const bodies = {
   chat: chatBody,
   embedding: embeddingBody,
   rerank: rerankBody,
-  tts: speechBody
+  tts: speechBody,
+  asr: transcriptionBody
 } as const
 
 const isOrdered = (modality: string): modality is OrderedKind => Object.hasOwn(paths, modality)
@@ -295,11 +374,13 @@ export const kindOfModel = ({ modality, status, prices }: ModelEntry): OrderedKi
   return isOrdered(modality) ? modality : null
 }
 
-export const orderOf = (kind: OrderedKind, model: string, draft: Draft): Order => ({
+export const orderOf = (kind: OrderedKind, model: ModelEntry, draft: Draft): Order => ({
   kind,
   path: paths[kind],
+  recording: kind === "asr" ? draft.recording : null,
+  soundFormat: draft.format ?? choicesOf(model, "response_format")?.[0] ?? "",
   body: {
-    model,
+    model: model.id,
     // Media rows without an address are still being edited.
     ...bodies[kind](
       draft,

@@ -9,6 +9,7 @@ const fields = [
   "documents",
   "messages",
   "media",
+  "file",
   "duration",
   "resolution",
   "ratio",
@@ -18,8 +19,10 @@ const fields = [
   "max_tokens",
   "top_n",
   "voice",
+  "instructions",
   "response_format",
   "speed",
+  "language",
   "metadata",
   "parameters",
   "model"
@@ -39,7 +42,10 @@ export interface FormProps {
 }
 
 /** The fields above the options; all others are folded. */
-const promptFields: ReadonlyArray<Field> = ["prompt", "documents", "messages", "media", "model"]
+const promptFields: ReadonlyArray<Field> = [
+  ...(["prompt", "documents", "messages"] as const),
+  ...(["media", "file", "model"] as const)
+]
 export const isFolded = (field: Field): boolean => !promptFields.includes(field)
 
 /** An attribute by which the field of an error is found in the page. */
@@ -67,7 +73,8 @@ const formFields: Readonly<Record<string, Field>> = {
   moderation: "parameters",
   input_fidelity: "parameters",
   temperature: "parameters",
-  top_p: "parameters"
+  top_p: "parameters",
+  timestamp_granularities: "parameters"
 }
 
 const isField = (name: string): name is Field => fields.some((field) => field === name)

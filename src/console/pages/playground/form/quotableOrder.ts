@@ -59,6 +59,7 @@ const withWords = ({ kind, body }: Order): Order["body"] => {
     case "rerank":
       return withPlaceholders(body, { query: PLACEHOLDER_TEXT, documents: [PLACEHOLDER_TEXT] })
     case "chat":
+    case "asr":
       return body
   }
 }
@@ -71,7 +72,21 @@ export interface Quotable {
   readonly isRough: boolean
 }
 
+/** The length for which a price is quoted as long as there is no recording. */
+const PLACEHOLDER_SECONDS = 1
+
+/** A large recording is quoted by its length, which the gateway measures itself for the hold. */
+const quotableRecording = (model: string, { body, recording }: Order): Quotable => {
+  const { file, ...fields } = body
+  if (recording !== null && recording.url.length <= MAX_BYTES) {
+    return { body: { ...body, model }, isRough: false }
+  }
+  const seconds = recording?.seconds ?? PLACEHOLDER_SECONDS
+  return { body: { ...fields, model, seconds }, isRough: true }
+}
+
 export const quotableOrder = (model: string, order: Order): Quotable => {
+  if (order.kind === "asr") return quotableRecording(model, order)
   const body = { ...withWords(order), model }
   const text = JSON.stringify(body)
   if (text.length <= MAX_BYTES) return { body, isRough: false }

@@ -19,7 +19,7 @@ export const useStoredDraft = (model: string, adapt: (draft: Draft) => Draft) =>
   const [draft, setDraft] = useState(() => adapt(readStored()?.draft ?? emptyDraft()))
   useEffect(() => {
     const media = draft.media.filter(({ file }) => file === null)
-    playgroundDraft.write(JSON.stringify({ model, draft: { ...draft, media } }))
+    playgroundDraft.write(JSON.stringify({ model, draft: { ...draft, media, recording: null } }))
   }, [model, draft])
   return [draft, setDraft] as const
 }

@@ -5,6 +5,7 @@ import { useTranslation } from "react-i18next"
 import { RankingTable } from "./RankingTable.tsx"
 import { AnswerReceipt } from "./ReceiptCard.tsx"
 import { SoundPlayer } from "./SoundPlayer.tsx"
+import { Transcript } from "./Transcript.tsx"
 import type { Answer } from "./usePlaceOrder.ts"
 import { VectorTable } from "./VectorTable.tsx"
 
@@ -52,6 +53,8 @@ const Content = ({ answer, onReply }: ContentProps) => {
       return <RankingTable ranking={answer.ranking} />
     case "sound":
       return <SoundPlayer sound={answer.sound} name={answer.name} />
+    case "transcript":
+      return <Transcript text={answer.text} file={answer.file} name={answer.name} />
   }
 }
 

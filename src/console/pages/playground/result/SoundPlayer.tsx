@@ -1,9 +1,8 @@
 /** A sound that is played from memory, and can be saved as a file. */
-import { Button, Group, Stack, Text } from "@mantine/core"
-import { IconDownload } from "@tabler/icons-react"
+import { Stack, Text } from "@mantine/core"
 import { useState } from "react"
 import { useTranslation } from "react-i18next"
-import { save } from "../../../gateway/files.ts"
+import { SaveButton } from "./SaveButton.tsx"
 import { useBlobAddress } from "./useBlobAddress.ts"
 
 interface Props {
@@ -32,17 +31,7 @@ export const SoundPlayer = ({ sound, name }: Props) => {
           {t("unplayable")}
         </Text>
       ) : null}
-      <Group>
-        <Button
-          size="xs"
-          variant="default"
-          leftSection={<IconDownload size={14} />}
-          aria-label={`${t("download")}: ${name}`}
-          onClick={() => save(sound, name)}
-        >
-          {t("download")}
-        </Button>
-      </Group>
+      <SaveButton file={sound} name={name} />
     </Stack>
   )
 }

@@ -20,11 +20,12 @@ const pause = (signal: AbortSignal): Promise<void> =>
 
 export const placeOrder = async (
   session: Session,
-  { kind, path, body }: Order,
+  order: Order,
   key: string,
   signal: AbortSignal,
   repeats = REPEATS
 ): Promise<Response> => {
+  const { kind, path, body } = order
   try {
     return await request(session, path, {
       method: "POST",
@@ -39,6 +40,6 @@ export const placeOrder = async (
   } catch (error) {
     if (!(error instanceof Unreachable) || repeats === 0 || signal.aborted) throw error
     await pause(signal)
-    return placeOrder(session, { kind, path, body }, key, signal, repeats - 1)
+    return placeOrder(session, order, key, signal, repeats - 1)
   }
 }

@@ -1,6 +1,6 @@
-/** The answers that are shown only when they are complete: vectors, rankings and sounds. */
+/** The answers that are shown only when they are complete, such as vectors, rankings and sounds. */
 import { Schema } from "effect"
-import { type Order, type OrderedKind, soundFormatOf } from "../form/draft.ts"
+import { type Order, type OrderedKind, transcriptFormatOf } from "../form/draft.ts"
 
 export interface RankedDocument {
   readonly text: string
@@ -16,6 +16,13 @@ export type WholeAnswer =
       /** The name of its file. */
       readonly name: string
     }
+  | {
+      readonly kind: "transcript"
+      readonly text: string
+      /** The whole answer in the ordered format. */
+      readonly file: Blob
+      readonly name: string
+    }
 
 const Vectors = Schema.Struct({
   data: Schema.Array(Schema.Struct({ embedding: Schema.Array(Schema.Finite) }))
@@ -29,6 +36,9 @@ const decodeRanking = Schema.decodeUnknownPromise(Ranking)
 
 const Ranked = Schema.Struct({ documents: Schema.Array(Schema.String) })
 const decodeRanked = Schema.decodeUnknownPromise(Ranked)
+
+const Transcript = Schema.Struct({ text: Schema.String })
+const decodeTranscript = Schema.decodeUnknownPromise(Schema.fromJsonString(Transcript))
 
 const readVectors = async (response: Response): Promise<WholeAnswer> => {
   const { data } = await decodeVectors(await response.json())
@@ -51,13 +61,31 @@ const readRanking = async (response: Response, { body }: Order): Promise<WholeAn
 const readSound = async (response: Response, order: Order): Promise<WholeAnswer> => ({
   kind: "sound",
   sound: await response.blob(),
-  name: `${order.body.model}.${soundFormatOf(order)}`
+  name: `${order.body.model}.${order.soundFormat}`
 })
+
+/** The endings of the files of transcripts, by `response_format`. */
+const transcriptEndings = {
+  json: "json",
+  verbose_json: "json",
+  text: "txt",
+  srt: "srt",
+  vtt: "vtt"
+} as const satisfies Readonly<Record<ReturnType<typeof transcriptFormatOf>, string>>
+
+const readTranscript = async (response: Response, order: Order): Promise<WholeAnswer> => {
+  const file = await response.blob()
+  const content = await file.text()
+  const ending = transcriptEndings[transcriptFormatOf(order)]
+  const text = ending === "json" ? (await decodeTranscript(content)).text : content
+  return { kind: "transcript", text, file, name: `${order.body.model}.${ending}` }
+}
 
 const readers = {
   embedding: readVectors,
   rerank: readRanking,
-  tts: readSound
+  tts: readSound,
+  asr: readTranscript
 } as const satisfies Readonly<Record<Exclude<OrderedKind, "video" | "image" | "chat">, unknown>>
 
 export const readWhole = (
