@@ -21,8 +21,9 @@ import { makeCall, makeCheck, type Read, withJudgement } from "./common/adapterC
 import { type AudioDialect, makeAudioStreaming } from "./common/audioStream.ts"
 import { Count } from "./common/chatStream.ts"
 import { cloudRefusals, flatFailure } from "./common/flatErrors.ts"
+import { soundDelta, soundDone, standardEvent } from "./common/sounds.ts"
 import { messagesPath, taskCheck, tasksUrl } from "./ip_b.ts"
-import { eventOf, heartbeat, readEvent, startsEvents } from "./wire/eventBlocks.ts"
+import { heartbeat, readEvent, startsEvents } from "./wire/eventBlocks.ts"
 import { VendorLimits } from "./wire/limits.ts"
 import { flatWordShape } from "./wire/refusalTable.ts"
 import { VendorWire } from "./wire/VendorWire.ts"
@@ -190,15 +191,11 @@ const wavHead = (() => {
   return head
 })()
 
-const jsonEvent = (event: object): Uint8Array => eventOf(JSON.stringify(event))
-
 /** The events for the client of a part of the sound and of its end. */
 const soundEvents = (sound: Buffer, isLast: boolean, event: object): Buffer =>
   Buffer.concat([
-    ...(sound.byteLength === 0
-      ? []
-      : [jsonEvent({ type: "speech.audio.delta", audio: sound.toString("base64") })]),
-    ...(isLast ? [jsonEvent({ type: "speech.audio.done", ...standardUsage(event) })] : [])
+    ...(sound.byteLength === 0 ? [] : [soundDelta(sound)]),
+    ...(isLast ? [soundDone(standardUsage(event))] : [])
   ])
 
 const isFlatError = (event: object): boolean => flatWordShape(event) !== null
@@ -271,9 +268,9 @@ const makeTextDialect = (): AudioDialect => {
       text += delta
       const isLast = isTranscript(event) && event.output.choices[0].finish_reason === "stop"
       const bytes = Buffer.concat([
-        ...(delta === "" ? [] : [jsonEvent({ type: "transcript.text.delta", delta })]),
+        ...(delta === "" ? [] : [standardEvent({ type: "transcript.text.delta", delta })]),
         ...(isLast
-          ? [jsonEvent({ type: "transcript.text.done", text, ...standardUsage(event) })]
+          ? [standardEvent({ type: "transcript.text.done", text, ...standardUsage(event) })]
           : [])
       ])
       return {

@@ -15,7 +15,7 @@ import type {
 } from "../services/ProtocolAdapter.ts"
 import type { CheckDialect, ModelListDialect } from "./common/accountCheck.ts"
 import { makeCheck, makeModelList } from "./common/adapterCalls.ts"
-import { soundEnd, soundEvent, soundPiece } from "./common/sounds.ts"
+import { soundDelta, soundDone, soundPiece } from "./common/sounds.ts"
 import { VendorLimits } from "./wire/limits.ts"
 import { judgeFailure, meanings, refusalTable, type Shape } from "./wire/refusalTable.ts"
 import { VendorWire } from "./wire/VendorWire.ts"
@@ -199,12 +199,11 @@ export const makeElevenLabs = Effect.gen(function* () {
   const speak: SpeechAdapter["speak"] = Effect.fnUntraced(function* (account, order, take) {
     const request = yield* Effect.fromResult(speechRequest(account, order))
     const isInEvents = order.body.stream_format === "sse"
-    const pieceOf = isInEvents ? soundEvent : soundPiece
     const answer = yield* sendForSound(wire, request, limits.stream, (chunks) =>
-      take(chunks.map(pieceOf))
+      take(chunks.map((chunk) => soundPiece(isInEvents ? soundDelta(chunk) : chunk)))
     )
     if (!answer.isStream) return yield* orderFailure(account, answer)
-    if (isInEvents) yield* take([soundEnd])
+    if (isInEvents) yield* take([{ ...soundPiece(soundDone()), hasProduct: false }])
   })
 
   return {

@@ -1,5 +1,7 @@
 /** Spoken texts as their clients get them: a sound's bytes, or events of the common standard form. */
+
 import type { WorkPiece } from "../../services/ProtocolAdapter.ts"
+import { eventOf } from "../wire/eventBlocks.ts"
 
 /** A part of a sound, which is passed on as it arrived. */
 export const soundPiece = (bytes: Uint8Array): WorkPiece => ({
@@ -9,21 +11,16 @@ export const soundPiece = (bytes: Uint8Array): WorkPiece => ({
   outputBytes: 0
 })
 
-const eventOf = (data: object): Uint8Array => Buffer.from(`data: ${JSON.stringify(data)}\n\n`)
+/** An event of the common standard form. */
+export const standardEvent = (event: object): Uint8Array => eventOf(JSON.stringify(event))
 
-/** A part of a sound in an event. Every event is decoded by itself, so a part may have any length. */
-export const soundEvent = ({ buffer, byteOffset, byteLength }: Uint8Array): WorkPiece =>
-  soundPiece(
-    eventOf({
-      type: "speech.audio.delta",
-      audio: Buffer.from(buffer, byteOffset, byteLength).toString("base64")
-    })
-  )
+/** The event of a part of a sound. Every event is decoded by itself, so a part may have any length. */
+export const soundDelta = ({ buffer, byteOffset, byteLength }: Uint8Array): Uint8Array =>
+  standardEvent({
+    type: "speech.audio.delta",
+    audio: Buffer.from(buffer, byteOffset, byteLength).toString("base64")
+  })
 
-/** The event that ends a sound whose vendor counts nothing. */
-export const soundEnd: WorkPiece = {
-  bytes: eventOf({ type: "speech.audio.done" }),
-  hasProduct: false,
-  usage: null,
-  outputBytes: 0
-}
+/** The event that ends a sound, with the usage where the vendor reports one. */
+export const soundDone = (usage: { readonly usage?: object } = {}): Uint8Array =>
+  standardEvent({ type: "speech.audio.done", ...usage })

@@ -143,14 +143,12 @@ export const speechContentType = (
 
 /** Fails where the order names a voice that is none of those that the model is limited to. */
 export const checkVoice = (
-  { voice }: SpeechBody,
+  body: SpeechBody,
   voices: ReadonlyArray<string> | undefined
 ): Result.Result<void, InvalidRequest> => {
-  if (voices === undefined || voice === undefined || voice === null)
-    return Result.succeed(undefined)
-  const name = Predicate.isString(voice) ? voice : voice.id
+  const voice = voiceOf(body)
   return withoutFaults(
-    voices.includes(name)
+    voices === undefined || voice === null || voices.includes(voice)
       ? []
       : [{ path: "voice", message: `Expected ${voices.join(" or ")} for this model` }]
   )
