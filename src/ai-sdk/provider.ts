@@ -13,7 +13,7 @@ import type {
   LanguageModelV4,
   ProviderV4,
   RerankingModelV4,
-  SpeechModelV4,
+  Experimental_StreamingSpeechModelV4 as StreamingSpeechModelV4,
   TranscriptionModelV4,
   Experimental_VideoModelV4 as VideoModelV4
 } from "@ai-sdk/provider"
@@ -51,9 +51,9 @@ export interface MediaGatewayProvider extends ProviderV4 {
   /** The same as `videoModel`. */
   video(modelId: string): VideoModelV4
   /** A model of modality `tts`. */
-  speechModel(modelId: string): SpeechModelV4
+  speechModel(modelId: string): StreamingSpeechModelV4
   /** The same as `speechModel`. */
-  speech(modelId: string): SpeechModelV4
+  speech(modelId: string): StreamingSpeechModelV4
   /** A model of modality `rerank`. */
   rerankingModel(modelId: string): RerankingModelV4
   /** The same as `rerankingModel`. */

@@ -1,20 +1,15 @@
-/** Spoken texts from `POST /v1/audio/speech`, as whole sounds. */
+/** Spoken texts from `POST /v1/audio/speech`, as whole sounds or in parts. */
 import type {
   JSONObject,
-  SharedV4Warning,
-  SpeechModelV4,
-  SpeechModelV4CallOptions
+  SpeechModelV4CallOptions,
+  Experimental_StreamingSpeechModelV4 as StreamingSpeechModelV4
 } from "@ai-sdk/provider"
 import { combineHeaders, createBinaryResponseHandler, postJsonToApi } from "@ai-sdk/provider-utils"
 import { type Connection, PROVIDER } from "./connection.ts"
 import { failedResponseHandler } from "./gatewayErrors.ts"
-import { orderFields, unsupportedWarning } from "./modelParameters.ts"
-
-/**
- * Options that a caller must not set: `model` is fixed, and `stream_format` would turn the sound
- * into events.
- */
-const reservedParameters = ["model", "stream_format"]
+import { orderFields } from "./modelParameters.ts"
+import { reservedParameters, speechWarnings } from "./speechOptions.ts"
+import { streamSpeech } from "./speechStream.ts"
 
 const bodyOf = (modelId: string, options: SpeechModelV4CallOptions): JSONObject => {
   const { text, voice, outputFormat, instructions, speed, providerOptions } = options
@@ -29,12 +24,10 @@ const bodyOf = (modelId: string, options: SpeechModelV4CallOptions): JSONObject 
   }
 }
 
-const warningsOf = ({ language }: SpeechModelV4CallOptions): Array<SharedV4Warning> =>
-  language === undefined
-    ? []
-    : [unsupportedWarning("language", "The text and the voice decide the language.")]
-
-export const makeSpeechModel = (connection: Connection, modelId: string): SpeechModelV4 => ({
+export const makeSpeechModel = (
+  connection: Connection,
+  modelId: string
+): StreamingSpeechModelV4 => ({
   specificationVersion: "v4",
   provider: `${PROVIDER}.speech`,
   modelId,
@@ -52,8 +45,9 @@ export const makeSpeechModel = (connection: Connection, modelId: string): Speech
     })
     return {
       audio: value,
-      warnings: warningsOf(options),
+      warnings: speechWarnings(options),
       response: { timestamp, modelId, ...(headers === undefined ? {} : { headers }) }
     }
-  }
+  },
+  doStream: (options) => streamSpeech(connection, modelId, options)
 })

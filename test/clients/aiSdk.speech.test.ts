@@ -1,6 +1,13 @@
 /** Spoken texts and rankings of the AI SDK, and what they cost when answers are lost. */
 import { assert, layer } from "@effect/vitest"
-import { APICallError, createProviderRegistry, generateSpeech, rerank } from "ai"
+import {
+  APICallError,
+  createProviderRegistry,
+  generateSpeech,
+  rerank,
+  experimental_streamSpeech as streamSpeech,
+  UnsupportedFunctionalityError
+} from "ai"
 import { Effect } from "effect"
 import type { MediaGatewayProvider } from "../../src/ai-sdk/provider.ts"
 import { behindProxy, cutting, losing, sdkOf } from "../support/aiSdk.ts"
@@ -92,6 +99,62 @@ layer(layerTestGateway("postgres", quickSettings, { catalogFor: speechCatalog })
         }
       })
       assert.strictEqual(yield* spent(who), CHARGE)
+    })
+  )
+
+  it.effect("a text that is still written is spoken in parts, which make the whole sound", () =>
+    Effect.gen(function* () {
+      const gateway = yield* Gateway
+      const who = yield* gateway.customer("10")
+      const { provider, orders: sent } = yield* sdkOf(who)
+      const model = createProviderRegistry({ mg: provider }).speechModel("mg:voice-1")
+      const outputFormat = { type: "audio/wav" }
+      const { whole, parts, usage, warnings } = yield* done(async () => {
+        const { audio } = await generateSpeech({ model, text, outputFormat: "wav" })
+        const result = streamSpeech({
+          model,
+          text: text.split(/(?<= )/),
+          outputFormat,
+          language: "en"
+        })
+        const parts = await Array.fromAsync(result.audioStream)
+        return {
+          whole: audio.uint8Array,
+          parts,
+          usage: await result.usage,
+          warnings: await result.warnings
+        }
+      })
+      assert.isAbove(parts.length, 1)
+      assert.isTrue(Buffer.concat(parts).equals(whole))
+      assert.deepInclude(usage, { inputCharacters: text.length })
+      assert.lengthOf(warnings, 1)
+      assert.deepInclude(sent()[1]?.body, {
+        input: text,
+        stream_format: "sse",
+        response_format: "wav"
+      })
+      assert.strictEqual(yield* spent(who), "0.004")
+    })
+  )
+
+  it.effect("a sound that breaks off fails its reader, and two voices are no order", () =>
+    Effect.gen(function* () {
+      const gateway = yield* Gateway
+      const who = yield* gateway.customer("10")
+      const { provider } = yield* sdkOf(who)
+      const model = provider.speech("voice-1")
+      const failureOf = (input: Parameters<typeof streamSpeech>[0]["text"]) =>
+        done(() =>
+          Array.fromAsync(streamSpeech({ model, text: input, onError: () => {} }).audioStream).then(
+            () => null,
+            (error: unknown) => error
+          )
+        )
+      assert.instanceOf(yield* failureOf(`${"a".repeat(300)} sim:breaks=2`), Error)
+      const voices = ["alloy", "echo"].map((voice) => ({ type: "text" as const, text, voice }))
+      assert.instanceOf(yield* failureOf(voices), UnsupportedFunctionalityError)
+      assert.strictEqual(yield* spent(who), "0.0313")
     })
   )
 
