@@ -22,6 +22,12 @@ const text = "The harbour is calm."
 const query = "When is the harbour calm?"
 const documents = ["Trains leave every hour.", "The harbour is calm at dawn."]
 
+const readAll = async (parts: AsyncIterable<Uint8Array>) => {
+  const all: Array<Uint8Array> = []
+  for await (const part of parts) all.push(part)
+  return all
+}
+
 const spent = Effect.fnUntraced(function* (who: Customer) {
   const gateway = yield* Gateway
   const { balance, held } = yield* gateway.balance(who)
@@ -117,7 +123,7 @@ layer(layerTestGateway("postgres", quickSettings, { catalogFor: speechCatalog })
           outputFormat,
           language: "en"
         })
-        const parts = await Array.fromAsync(result.audioStream)
+        const parts = await readAll(result.audioStream)
         return {
           whole: audio.uint8Array,
           parts,
@@ -146,7 +152,7 @@ layer(layerTestGateway("postgres", quickSettings, { catalogFor: speechCatalog })
       const model = provider.speech("voice-1")
       const failureOf = (input: Parameters<typeof streamSpeech>[0]["text"]) =>
         done(() =>
-          Array.fromAsync(streamSpeech({ model, text: input, onError: () => {} }).audioStream).then(
+          readAll(streamSpeech({ model, text: input, onError: () => {} }).audioStream).then(
             () => null,
             (error: unknown) => error
           )
