@@ -5,7 +5,7 @@
 import { brotliDecompressSync, constants, gunzipSync, inflateSync } from "node:zlib"
 import { Option, Schema } from "effect"
 import type { Mark } from "./answerParts.ts"
-import type { AnswerPlan, Plan } from "./plans.ts"
+import { type AnswerPlan, isAskedForEvents, type Plan } from "./plans.ts"
 
 /** An answer of the gateway, as its bytes came to the client. */
 export interface Received {
@@ -190,7 +190,8 @@ const hasSucceeded = (round: Round, plan: Plan): boolean => {
     return false
   }
   const isTask = plan.kind === "image" && shape === "task"
-  const isRefused = refusingShapes.has(shape) || (plan.streamed && ending.startsWith("error"))
+  const isRefused =
+    refusingShapes.has(shape) || (isAskedForEvents(plan) && ending.startsWith("error"))
   return !isTask && !isRefused && !isRefusedByCode(round, plan)
 }
 
