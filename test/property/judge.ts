@@ -114,8 +114,15 @@ export const productIn = (received: Received, { text, digits }: Mark): ReadonlyS
 
 // The vendor's side
 
+/** What is compressed whole, and says so, is read as if it were not. */
+const unreadableCodings: ReadonlySet<AnswerPlan["coding"]> = new Set([
+  "gzip unsaid",
+  "gzip said only",
+  "gzip cut"
+])
+
 const inGoodForm = ({ coding, cut, framing }: AnswerPlan): boolean =>
-  coding === "none" &&
+  !unreadableCodings.has(coding) &&
   cut === "none" &&
   framing !== "too long" &&
   framing !== "too short" &&
