@@ -139,7 +139,9 @@ const usual: ReadonlyArray<DemoModel> = [
   { ...rank, id: "rank-1", protocol: "jina", upstream: "sim-rank-1" },
   { ...voice, id: "voice-1", protocol: "openai", upstream: "sim-voice-1" },
   { ...voice, id: "voice-2", protocol: "elevenlabs", upstream: "eleven_multilingual_v2" },
-  { ...listen, id: "listen-1", protocol: "openai", upstream: "sim-listen-1" }
+  { ...voice, id: "voice-3", protocol: "dashscope", upstream: "qwen3-tts-flash" },
+  { ...listen, id: "listen-1", protocol: "openai", upstream: "sim-listen-1" },
+  { ...listen, id: "listen-2", protocol: "dashscope", upstream: "qwen3-asr-flash" }
 ]
 
 /**

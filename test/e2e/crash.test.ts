@@ -48,6 +48,7 @@ const talk = { model: "talk-1", messages: [{ role: "user", content: "a lighthous
 const stream = { ...talk, stream: true }
 const voice = { model: "voice-1", input: "a lighthouse" }
 const eleven = { model: "voice-eleven", input: "a lighthouse", voice: ELEVEN_VOICE }
+const cloud = { model: "voice-cloud", input: "a lighthouse", voice: "Cherry" }
 const film = { model: "film-1", prompt: "a lighthouse" }
 const paint = { model: "paint-1", prompt: "a lighthouse" }
 const paintStream = { ...paint, stream: true, partial_images: 1 }
@@ -114,6 +115,8 @@ const places: ReadonlyArray<
   ["text.finished", "speech", voice, 1, "99.9988", "gone"],
   ["text.made", "speech", eleven, 1, "100", "given up"],
   ["text.finished", "speech", eleven, 1, "99.9988", "gone"],
+  ["text.made", "speech", cloud, 1, "100", "given up"],
+  ["text.finished", "speech", cloud, 1, "99.9988", "gone"],
   ["speech.held", "speech later", voice, 0, "100", "as before"],
   ["speech.made", "speech later", voice, 1, "100", "as before"],
   ["speech.finished", "speech later", voice, 1, "99.9988", "as before"]
@@ -126,6 +129,7 @@ const catalogFor = (simulatorUrl: string) => {
   const mounts = [
     { model: "voice-1", channel: "ch-t" },
     { model: "voice-eleven", channel: "ch-e", upstream_model: "eleven_v3" },
+    { model: "voice-cloud", channel: "ch-q", upstream_model: "sim-tts" },
     { model: "film-down", channel: "ch-a", ...second },
     { model: "paint-down", channel: "ch-i", ...second }
   ]
@@ -133,12 +137,14 @@ const catalogFor = (simulatorUrl: string) => {
     ...catalog,
     channels: [
       ...catalog.channels,
-      { id: "ch-e", name: "E", base_url: `${simulatorUrl}/elevenlabs`, api_key: "vendor-key-e" }
+      { id: "ch-e", name: "E", base_url: `${simulatorUrl}/elevenlabs`, api_key: "vendor-key-e" },
+      { id: "ch-q", name: "Q", base_url: `${simulatorUrl}/dashscope`, api_key: "vendor-key-q" }
     ],
     models: [
       ...catalog.models,
       { id: "voice-1", modality: "tts" as const, protocol: "openai", prices },
-      { id: "voice-eleven", modality: "tts" as const, protocol: "elevenlabs", prices }
+      { id: "voice-eleven", modality: "tts" as const, protocol: "elevenlabs", prices },
+      { id: "voice-cloud", modality: "tts" as const, protocol: "dashscope", prices }
     ],
     mounts: [...catalog.mounts, ...mounts]
   }

@@ -70,3 +70,22 @@ export const usageOf = ({ usage }: AnswerPlan, output: number): unknown => {
       return undefined
   }
 }
+
+export const indexes = (count: number): ReadonlyArray<number> =>
+  Array.from({ length: count }, (_, index) => index)
+
+const itemCounts = { none: 0, one: 1, "one more": 1, many: 9, asked: 0 } as const
+
+/** How many images, parts of a sound or pieces of text the vendor delivers. */
+export const itemsOf = ({ items }: AnswerPlan, ordered: number): number => {
+  if (items === "asked") return ordered
+  return items === "one more" ? ordered + 1 : itemCounts[items]
+}
+
+const OF_TEXT = { content: 3, many: 400 } as const
+
+/** The words of a text answer, each with the mark. */
+export const wordsOf = (plan: AnswerPlan, mark: Mark): ReadonlyArray<string> =>
+  indexes(plan.items === "many" ? OF_TEXT.many : itemsOf(plan, OF_TEXT.content)).map(
+    (index) => `${mark.text}w${index} `
+  )

@@ -2,24 +2,24 @@
  * The right form of every protocol's answers, with a product in it that is known wherever it turns
  * up: its mark is in each image, address, id, word and number.
  */
-import { HUGE, type Json, type Mark, mediumOf, PADDING, usageOf } from "./answerParts.ts"
-import { type AnswerPlan, ELEVEN_MODEL, type Plan } from "./plans.ts"
+import {
+  indexes,
+  itemsOf,
+  type Json,
+  type Mark,
+  mediumOf,
+  PADDING,
+  usageOf,
+  wordsOf
+} from "./answerParts.ts"
+import { soundAnswer, transcript } from "./audioForms.ts"
+import { type AnswerPlan, ELEVEN_MODEL, isOfCloud, type Plan } from "./plans.ts"
 import { familyOf, submitted } from "./videoForms.ts"
-
-const asked = { none: 0, one: 1, "one more": 1, many: 9, asked: 0 } as const
-
-/** How many images or pieces of text the vendor delivers. */
-const itemsOf = ({ items }: AnswerPlan, ordered: number): number => {
-  if (items === "asked") return ordered
-  return items === "one more" ? ordered + 1 : asked[items]
-}
 
 const standardImage = (plan: AnswerPlan, mark: Mark, index: number): Json =>
   plan.medium === "b64"
     ? { b64_json: `iVBORw0KGgo${mark.text}i${index}${PADDING}` }
     : { url: mediumOf(plan, mark, index, "png") }
-
-const indexes = (count: number) => Array.from({ length: count }, (_, index) => index)
 
 /** Some of them refused, where the plan says so. */
 const inPart = <A>(plan: AnswerPlan, items: ReadonlyArray<A>): ReadonlyArray<A | Json | null> =>
@@ -50,14 +50,6 @@ const images = (plan: AnswerPlan, mark: Mark, { model, n }: Plan): Json => {
     request_id: "r"
   }
 }
-
-const OF_TEXT = { content: 3, many: 400 } as const
-
-/** The words of a text answer, each with the mark. */
-export const wordsOf = (plan: AnswerPlan, mark: Mark): ReadonlyArray<string> =>
-  indexes(plan.items === "many" ? OF_TEXT.many : itemsOf(plan, OF_TEXT.content)).map(
-    (index) => `${mark.text}w${index} `
-  )
 
 /** What a choice says, in the field the plan names. */
 const saying = ({ words }: AnswerPlan, text: string): Json => {
@@ -162,37 +154,6 @@ const ranked = (plan: AnswerPlan, mark: Mark): Json => {
   }
 }
 
-/** A part of a sound, as base64 or as bytes. */
-export const soundOf = ({ text }: Mark, index: number): string => `ID3A${text}i${index}${PADDING}`
-
-/** The seconds that a vendor counts of a sound of two. */
-const heardUsage = ({ usage }: AnswerPlan): Json => {
-  const seconds = { good: 2, zero: 0, negative: -2, float: 1.5, string: "2", huge: HUGE } as const
-  return usage in seconds
-    ? { usage: { type: "duration", seconds: seconds[usage as keyof typeof seconds] } }
-    : {}
-}
-
-/** The events of a sound: its parts, and its end. */
-export const soundEvents = (plan: AnswerPlan, mark: Mark): ReadonlyArray<Json> => [
-  ...indexes(itemsOf(plan, RANKED)).map((index) => ({
-    type: "speech.audio.delta",
-    audio: soundOf(mark, index)
-  })),
-  ...(plan.ending === "no finish" ? [] : [{ type: "speech.audio.done" }])
-]
-
-/** The events of a transcript: its words, and its end with the whole of them. */
-export const heardEvents = (plan: AnswerPlan, mark: Mark): ReadonlyArray<Json> => {
-  const words = wordsOf(plan, mark)
-  return [
-    ...words.map((delta) => ({ type: "transcript.text.delta", delta })),
-    ...(plan.ending === "no finish"
-      ? []
-      : [{ type: "transcript.text.done", text: words.join(""), ...heardUsage(plan) }])
-  ]
-}
-
 /** The right answer to an order that is not streamed. */
 export const productOf = (plan: AnswerPlan, mark: Mark, order: Plan): Json => {
   switch (order.kind) {
@@ -207,9 +168,9 @@ export const productOf = (plan: AnswerPlan, mark: Mark, order: Plan): Json => {
     case "rerank":
       return ranked(plan, mark)
     case "speech":
-      return { audio: soundOf(mark, 0) }
+      return soundAnswer(plan, mark, order)
     case "transcription":
-      return { text: wordsOf(plan, mark).join(""), ...heardUsage(plan) }
+      return transcript(plan, mark, order)
   }
 }
 
@@ -224,6 +185,7 @@ const standardKinds: ReadonlySet<Plan["kind"]> = new Set([
 
 /** The protocol's refusal, with these words. */
 export const refusalOf = ({ kind, model }: Plan, message: string): Json => {
+  if (isOfCloud(model)) return { code: "InvalidParameter", message, request_id: "r" }
   if (model === ELEVEN_MODEL) return { detail: { status: "bad_order", message } }
   if (standardKinds.has(kind) || model === "paint-a") {
     return { error: { message, type: "invalid_request_error", param: null, code: "bad_order" } }

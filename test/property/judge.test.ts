@@ -200,6 +200,15 @@ describe("the judge of product and charge", () => {
     assert.include(again(received(200, picture), { ...paid, orders: 1 }), "repeat is charged")
   })
 
+  it("wants no record of a refusal that is compressed whole, and one where it was cut", () => {
+    const refusal = roundOf(received(400, upstreamError("", "").body))
+    const coded = (coding: AnswerPlan["coding"]) =>
+      faults(planOf("chat", { status: 400, shape: "error", coding }), refusal)
+    assert.isEmpty([...coded("gzip"), ...coded("deflate"), ...coded("br")])
+    assert.deepStrictEqual(coded("gzip cut"), ["doubt without an orphan"])
+    assert.deepStrictEqual(coded("gzip unsaid"), ["doubt without an orphan"])
+  })
+
   it("wants nothing of a task that its vendor says has failed", () => {
     const failed = planOf("video", {}, { polls: [{ ...plain, shape: "failed" }, plain] })
     const accepted = roundOf(received(200, '{"id":"vt_1","task_status":"processing"}'))

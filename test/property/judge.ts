@@ -5,7 +5,7 @@
 import { brotliDecompressSync, constants, gunzipSync, inflateSync } from "node:zlib"
 import { Option, Schema } from "effect"
 import type { Mark } from "./answerParts.ts"
-import type { AnswerPlan, Plan } from "./plans.ts"
+import { type AnswerPlan, isAskedForEvents, type Plan } from "./plans.ts"
 
 /** An answer of the gateway, as its bytes came to the client. */
 export interface Received {
@@ -114,8 +114,15 @@ export const productIn = (received: Received, { text, digits }: Mark): ReadonlyS
 
 // The vendor's side
 
+/** What is compressed whole, and says so, is read as if it were not. */
+const unreadableCodings: ReadonlySet<AnswerPlan["coding"]> = new Set([
+  "gzip unsaid",
+  "gzip said only",
+  "gzip cut"
+])
+
 const inGoodForm = ({ coding, cut, framing }: AnswerPlan): boolean =>
-  coding === "none" &&
+  !unreadableCodings.has(coding) &&
   cut === "none" &&
   framing !== "too long" &&
   framing !== "too short" &&
@@ -190,7 +197,8 @@ const hasSucceeded = (round: Round, plan: Plan): boolean => {
     return false
   }
   const isTask = plan.kind === "image" && shape === "task"
-  const isRefused = refusingShapes.has(shape) || (plan.streamed && ending.startsWith("error"))
+  const isRefused =
+    refusingShapes.has(shape) || (isAskedForEvents(plan) && ending.startsWith("error"))
   return !isTask && !isRefused && !isRefusedByCode(round, plan)
 }
 

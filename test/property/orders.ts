@@ -12,7 +12,14 @@ import type { Dice } from "../support/randomOrders.ts"
 import { TALK_PRICES } from "../support/textCatalog.ts"
 import type { Mark } from "./answerParts.ts"
 import type { Case, Prices, Received, Round } from "./judge.ts"
-import { type AnswerPlan, ELEVEN_MODEL, type Plan, plain } from "./plans.ts"
+import {
+  type AnswerPlan,
+  CLOUD_LISTENER,
+  CLOUD_VOICE,
+  ELEVEN_MODEL,
+  type Plan,
+  plain
+} from "./plans.ts"
 import { scriptedVendor, type VendorRequest } from "./scriptedVendor.ts"
 import { orderText, pollText } from "./shapes.ts"
 import { jobIdOf, polled } from "./videoForms.ts"
@@ -84,7 +91,8 @@ const laneCatalog = (url: string, lane: number): typeof CatalogWrite.Encoded => 
     channels: [
       ...media.channels.map((channel) => ({ ...channel, id: named(channel.id) })),
       { id: text, name: "text", base_url: `${vendorUrl}/v1`, api_key: "vendor-key-t" },
-      { id: named("eleven"), name: "eleven", base_url: vendorUrl, api_key: "vendor-key-e" }
+      { id: named("eleven"), name: "eleven", base_url: vendorUrl, api_key: "vendor-key-e" },
+      { id: named("cloud"), name: "cloud", base_url: vendorUrl, api_key: "vendor-key-q" }
     ],
     models: [
       ...media.models.map((model) => ({ ...model, id: named(model.id) })),
@@ -93,7 +101,9 @@ const laneCatalog = (url: string, lane: number): typeof CatalogWrite.Encoded => 
       { id: named("rank"), modality: "rerank", protocol: "jina", prices: vector },
       { id: named("voice"), modality: "tts", protocol: "openai", prices: voice },
       { id: named(ELEVEN_MODEL), modality: "tts", protocol: "elevenlabs", prices: voice },
-      { id: named("listen"), modality: "asr", protocol: "openai", prices: listen }
+      { id: named(CLOUD_VOICE), modality: "tts", protocol: "dashscope", prices: voice },
+      { id: named("listen"), modality: "asr", protocol: "openai", prices: listen },
+      { id: named(CLOUD_LISTENER), modality: "asr", protocol: "dashscope", prices: listen }
     ],
     mounts: [
       ...media.mounts.map((mount) => ({
@@ -105,7 +115,9 @@ const laneCatalog = (url: string, lane: number): typeof CatalogWrite.Encoded => 
         model: named(name),
         channel: text
       })),
-      { model: named(ELEVEN_MODEL), channel: named("eleven") }
+      { model: named(ELEVEN_MODEL), channel: named("eleven") },
+      { model: named(CLOUD_VOICE), channel: named("cloud") },
+      { model: named(CLOUD_LISTENER), channel: named("cloud") }
     ]
   }
 }
@@ -183,7 +195,7 @@ const paths = {
 const DOCUMENTS = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
 const SOUND = `data:audio/wav;base64,${Buffer.from(makeSound("wav", 2000)).toString("base64")}`
 
-const bodyOf = ({ model, kind, streamed, n }: Plan, lane: number): object => {
+const bodyOf = ({ model, kind, streamed, format, n }: Plan, lane: number): object => {
   const name = { model: `lane${lane}-${model}` }
   const stream = streamed ? { stream: true } : {}
   switch (kind) {
@@ -202,6 +214,7 @@ const bodyOf = ({ model, kind, streamed, n }: Plan, lane: number): object => {
         ...name,
         input: "hello",
         voice: "voice",
+        ...(format === undefined ? {} : { response_format: format }),
         ...(streamed ? { stream_format: "sse" } : {})
       }
     case "transcription":

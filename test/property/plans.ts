@@ -155,12 +155,27 @@ export const plain: AnswerPlan = {
 
 type Kind = "image" | "video" | "chat" | "embedding" | "rerank" | "speech" | "transcription"
 
+const kinds: ReadonlyArray<Kind> = [
+  "image",
+  "video",
+  "chat",
+  "embedding",
+  "rerank",
+  "speech",
+  "transcription"
+]
+
+/** The kind of every order of a run for one kind alone. */
+export const KIND: Kind | null = kinds.find((kind) => kind === process.env.KIND) ?? null
+
 export interface Plan {
   /** A model of the protocol catalog, `talk` or `vector`. */
   readonly model: string
   readonly kind: Kind
   /** The client asks for a stream. */
   readonly streamed: boolean
+  /** The format that an order of a sound names. */
+  readonly format?: "wav" | "pcm"
   /** Images ordered. */
   readonly n: number
   /** Sent with an Idempotency-Key, and a second time with the same. */
@@ -212,9 +227,9 @@ const pickOf = (dice: Dice, name: keyof typeof choices): string | number => {
   return slow.has(picked) && !dice.chance(25) ? dice.pick(list) : picked
 }
 
-const drawAnswer = (dice: Dice, kind: Kind, streamed: boolean): AnswerPlan => {
+const drawAnswer = (dice: Dice, kind: Kind, isInEvents: boolean): AnswerPlan => {
   const open = names.filter(
-    (name) => relevant[kind].has(name) && (streamed || !ofEvents.has(name) || dice.chance(20))
+    (name) => relevant[kind].has(name) && (isInEvents || !ofEvents.has(name) || dice.chance(20))
   )
   const changes = dice.pick([0, 1, 1, 1, 2, 2, 3, 4])
   let answer = plain
@@ -234,12 +249,24 @@ const images = ways.filter(({ modality }) => modality === "image").map(({ model 
 /** ElevenLabs sends bytes alone, which the gateway writes into events by itself. */
 export const ELEVEN_MODEL = "voice-eleven"
 
+/** The cloud sends a sound in events alone, also where the client gets its bytes. */
+export const CLOUD_VOICE = "voice-cloud"
+export const CLOUD_LISTENER = "listen-cloud"
+
+/** Whether the model is one of speech over the cloud's own interface. */
+export const isOfCloud = (model: string): boolean =>
+  model === CLOUD_VOICE || model === CLOUD_LISTENER
+
+/** Whether the gateway asks the vendor for events. */
+export const isAskedForEvents = ({ model, streamed }: Pick<Plan, "model" | "streamed">): boolean =>
+  model === CLOUD_VOICE || (streamed && model !== ELEVEN_MODEL)
+
 const ownModels: Readonly<Partial<Record<Kind, ReadonlyArray<string>>>> = {
   chat: ["talk"],
   embedding: ["vector"],
   rerank: ["rank"],
-  speech: ["voice", ELEVEN_MODEL],
-  transcription: ["listen"]
+  speech: ["voice", ELEVEN_MODEL, CLOUD_VOICE],
+  transcription: ["listen", CLOUD_LISTENER]
 }
 
 const modelOf = (dice: Dice, kind: Kind): string => {
@@ -258,7 +285,7 @@ const streamedShares: Readonly<Partial<Record<Kind, number>>> = {
 /** The plan of a seed. */
 export const drawPlan = (dice: Dice): Plan => {
   const kind =
-    (process.env.KIND as Kind) ||
+    KIND ??
     dice.pick<Kind>([
       "chat",
       "chat",
@@ -274,15 +301,16 @@ export const drawPlan = (dice: Dice): Plan => {
       "transcription"
     ])
   const model = modelOf(dice, kind)
-  const streamed = model !== ELEVEN_MODEL && dice.chance(streamedShares[kind] ?? 0)
+  const streamed = dice.chance(streamedShares[kind] ?? 0)
   const good = kind === "video" && dice.chance(65)
   return {
     model,
     kind,
     streamed,
+    ...(model === CLOUD_VOICE ? { format: dice.pick(["wav", "pcm"]) } : {}),
     n: kind === "image" ? dice.pick([1, 1, 2, 3]) : 1,
     repeated: dice.chance(20),
-    answer: good ? plain : drawAnswer(dice, kind, streamed),
+    answer: good ? plain : drawAnswer(dice, kind, isAskedForEvents({ model, streamed })),
     polls: [drawAnswer(dice, kind, false), dice.chance(70) ? plain : drawAnswer(dice, kind, false)]
   }
 }
@@ -328,9 +356,10 @@ const told = (answer: AnswerPlan): string => `{${differences(answer).join(", ")}
 
 /** One line: the order, and how its vendor differs from a good one. */
 export const describe = (plan: Plan): string => {
-  const { model, kind, streamed, n, repeated, answer, polls } = plan
+  const { model, kind, streamed, format, n, repeated, answer, polls } = plan
+  const features = [streamed ? "streamed" : "", format ?? "", n > 1 ? `n=${n}` : ""]
   return [
-    `${kind} ${model}${streamed ? " streamed" : ""}${n > 1 ? ` n=${n}` : ""}`,
+    [kind, model, ...features].filter((feature) => feature !== "").join(" "),
     ...(repeated ? ["sent twice under one key"] : []),
     `answered ${told(answer)}`,
     ...(isPolled(plan) ? [`polled ${told(polls[0])} then ${told(polls[1])}`] : [])

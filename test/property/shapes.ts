@@ -1,15 +1,8 @@
 /** How a plan's product and errors become the text of an answer. */
-import { HUGE, type Json, type Mark } from "./answerParts.ts"
-import {
-  chunks,
-  heardEvents,
-  productOf,
-  refusalOf,
-  soundEvents,
-  soundOf,
-  wordsOf
-} from "./forms.ts"
-import type { AnswerPlan, Plan } from "./plans.ts"
+import { HUGE, type Json, type Mark, wordsOf } from "./answerParts.ts"
+import { audioEventsOf, soundOf } from "./audioForms.ts"
+import { chunks, productOf, refusalOf } from "./forms.ts"
+import { type AnswerPlan, isAskedForEvents, isOfCloud, type Plan } from "./plans.ts"
 
 /** More than any answer about a task has of its own. */
 const ECHO = "iVBORw0K".repeat(160 * 1024)
@@ -101,6 +94,8 @@ const shaped = (plan: AnswerPlan, order: Plan, product: Json, mark: Mark): strin
 
 interface Event {
   readonly name?: string
+  /** The cloud's lines before the data: a number, a name and a status. */
+  readonly head?: ReadonlyArray<string>
   readonly data: string
   /** Written as a comment, not as data. */
   readonly isComment?: boolean
@@ -143,34 +138,53 @@ const imageEvents = (plan: AnswerPlan, order: Plan, mark: Mark): ReadonlyArray<E
   }
 ]
 
+const cloudHead = (name: "result" | "error", number: number): ReadonlyArray<string> => [
+  `id:${number}`,
+  `event:${name}`,
+  `:HTTP_STATUS/${name === "result" ? 200 : 400}`
+]
+
 /** Of a sound or a transcript, event by event; what is strange about it stands in the second one. */
 const audioEvents = (plan: AnswerPlan, order: Plan, mark: Mark): ReadonlyArray<Event> => {
-  const events = order.kind === "speech" ? soundEvents(plan, mark) : heardEvents(plan, mark)
+  const events = audioEventsOf(plan, mark, order)
+  const isCloud = isOfCloud(order.model)
   if (plan.shape === "error" || plan.shape === "message") {
-    return [{ data: shaped(plan, order, events[0] ?? {}, mark) }]
+    const head = isCloud ? { head: cloudHead("error", 1) } : {}
+    return [{ ...head, data: shaped(plan, order, events[0] ?? {}, mark) }]
   }
   return events.map((event, at) => ({
+    ...(isCloud ? { head: cloudHead("result", at + 1) } : {}),
     data: at === Math.min(1, events.length - 1) ? shaped(plan, order, event, mark) : written(event)
   }))
 }
 
-const endsOf = (plan: AnswerPlan, mark: Mark): ReadonlyArray<Event> => {
+/** An error that ends a stream. */
+const errorEnd = ({ model }: Plan, message: string): Event =>
+  isOfCloud(model)
+    ? {
+        head: cloudHead("error", 9),
+        data: written({ code: "InternalError", message, request_id: "r" })
+      }
+    : { data: written({ error: { message, code: "server_error" } }) }
+
+const endsOf = (plan: AnswerPlan, order: Plan, mark: Mark): ReadonlyArray<Event> => {
   switch (plan.ending) {
     case "done":
     case "no blank line":
-      return [{ data: "[DONE]" }]
+      return isOfCloud(order.model) ? [] : [{ data: "[DONE]" }]
     case "error":
-      return [{ data: written({ error: { message: REFUSED, code: "server_error" } }) }]
-    case "error with words": {
-      const message = `It broke after ${wordsOf(plan, mark)[0] ?? "nothing"}`
-      return [{ data: written({ error: { message, code: "server_error" } }) }]
-    }
+      return [errorEnd(order, REFUSED)]
+    case "error with words":
+      return [errorEnd(order, `It broke after ${wordsOf(plan, mark)[0] ?? "nothing"}`)]
     default:
       return []
   }
 }
 
-const linesOf = ({ name, data, isComment = false }: Event, plan: AnswerPlan): Array<string> => {
+const linesOf = (
+  { name, head = [], data, isComment = false }: Event,
+  plan: AnswerPlan
+): Array<string> => {
   const isLong = plan.events === "multi-line" && data.startsWith("{")
   const parts = isLong ? JSON.stringify(JSON.parse(data), null, 1).split("\n") : data.split("\n")
   const before = isComment ? ": " : plan.events === "no space" ? "data:" : "data: "
@@ -182,6 +196,7 @@ const linesOf = ({ name, data, isComment = false }: Event, plan: AnswerPlan): Ar
         ? ["event: chunk"]
         : []
       : [`event: ${name}`]),
+    ...head,
     ...parts.map((part) => `${before}${part}`),
     ""
   ]
@@ -211,7 +226,7 @@ const eventsOf: Readonly<Partial<Record<Plan["kind"], EventsOf>>> = {
 
 const eventText = (plan: AnswerPlan, order: Plan, mark: Mark): string => {
   const made = (eventsOf[order.kind] ?? oneEvent)(plan, order, mark)
-  const events = [...made, ...endsOf(plan, mark)]
+  const events = [...made, ...endsOf(plan, order, mark)]
   const lines = events.flatMap((event) =>
     linesOf(event, isJson(event.data) ? plan : { ...plan, events: "plain" })
   )
@@ -250,9 +265,11 @@ const ofTheWhole: ReadonlySet<AnswerPlan["shape"]> = new Set(["empty", "html", "
 
 /** The answer to an order. */
 export const orderText = (plan: AnswerPlan, order: Plan, mark: Mark): Text => {
-  const isStream = (plan.shape === "swapped") !== order.streamed && !ofTheWhole.has(plan.shape)
-  if (order.kind === "speech" && !isStream && !insteadOfSound.has(plan.shape)) {
-    return { text: soundOf(mark, 0), isStream, isSound: true }
+  const isStream =
+    (plan.shape === "swapped") !== isAskedForEvents(order) && !ofTheWhole.has(plan.shape)
+  const isSound = order.kind === "speech" && !isStream && !isOfCloud(order.model)
+  if (isSound && !insteadOfSound.has(plan.shape)) {
+    return { text: soundOf(mark, 0), isStream, isSound }
   }
   return isStream
     ? { text: eventText(plan, order, mark), isStream }

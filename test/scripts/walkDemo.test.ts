@@ -55,7 +55,9 @@ it.live(
           ["rank-1", "-", "0.0000096", "succeeded"],
           ["voice-1", "-", "0.002", "succeeded"],
           ["voice-2", "-", "0.002", "succeeded"],
+          ["voice-3", "-", "0.002", "succeeded"],
           ["listen-1", "-", "0.0002", "succeeded"],
+          ["listen-2", "-", "0.0002", "succeeded"],
           ...["film-1.0", "film-1.5"].map((id) => [id, "4.968", "4.775628", "succeeded"]),
           ...["film-2.0-fast", "film-2.0-mini", "film-2.5"].map((id) => [
             id,

@@ -114,12 +114,17 @@ const secondsIn = (answer: object): { readonly seconds?: number } => {
   return seconds === null ? {} : { seconds }
 }
 
+/** Whether a transcript is in the value, at any depth: an error may be wrapped around it. */
+const hasTranscript = (value: unknown): boolean =>
+  isTranscript(value) ||
+  (Predicate.isObjectOrArray(value) && Object.values(value).some(hasTranscript))
+
 /**
- * The failure of an answer. Beside an error, a transcript means that the product was made; a body
+ * The failure of an answer. With an error, a transcript means that the product was made; a body
  * that is no JSON may be the product itself. Neither reaches the client.
  */
 const failureOf = (account: ChannelAccount, answer: VendorAnswer): VendorFailure =>
-  isTranscript(answer.body)
+  hasTranscript(answer.body)
     ? brokenAnswer(answer)
     : unusableAnswer(account, typeof answer.body === "string" ? { ...answer, body: null } : answer)
 

@@ -27,10 +27,10 @@ import {
   ofFault,
   refuse
 } from "./cloud.ts"
-import { streamParts } from "./eventStream.ts"
 import { pollRouteAt } from "./ip_bVendor.ts"
 import { tokensOf } from "./openai/chats.ts"
 import { SPOKEN, wavSeconds } from "./openai/transcription.ts"
+import { streamEvents } from "./partStream.ts"
 
 const optional = Schema.optionalKey
 
@@ -203,7 +203,7 @@ const errorFrame = ({ status, body }: Refusal, number: number): string =>
 const streamError = errorFrame(refuse(500), 0)
 
 const streamAnswer = ({ switches }: AcceptedEntry, answers: ReadonlyArray<string>) =>
-  streamParts(
+  streamEvents(
     switches,
     answers.map((data, index) => frameOf("result", 200, index + 1, data)),
     streamError

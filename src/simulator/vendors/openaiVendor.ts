@@ -1,9 +1,9 @@
-import { Effect, Schema, Stream } from "effect"
-import { HttpServerRequest, HttpServerResponse } from "effect/http"
+import { Effect, Schema } from "effect"
+import { HttpServerResponse } from "effect/http"
 import type { AcceptedEntry, Product } from "../Book.ts"
 import { numberFrom, randomText } from "../digest.ts"
-import { hangUp, placeOrder } from "../placeOrder.ts"
-import { countOf, isOn, withUsageWord } from "../switches.ts"
+import { placeOrder } from "../placeOrder.ts"
+import { isOn, withUsageWord } from "../switches.ts"
 import { type Lifecycle, Tasks } from "../Tasks.ts"
 import {
   type Call,
@@ -20,6 +20,7 @@ import { type ChatChoice, choicesOf, countTokens } from "./openai/chatChoices.ts
 import { type Chat, chatUsage, decodeChat, imagesOf, promptOf, tokensOf } from "./openai/chats.ts"
 import { decodeSpeech, speechAnswer, speechTokens } from "./openai/speech.ts"
 import { decodeTranscription, transcriptionAnswer } from "./openai/transcription.ts"
+import { eventOf, streamEvents } from "./partStream.ts"
 import {
   badKey,
   missingModel,
@@ -123,50 +124,19 @@ const eventsOf = (
   ]
 }
 
-const errorEvent = JSON.stringify({
-  error: {
-    message: "The server had an error",
-    type: "server_error",
-    param: null,
-    code: "overloaded"
-  }
-})
-
-/** Closes the connection after a delay, so that the events written before still arrive. */
-const brokenConnection = Effect.sleep("50 millis").pipe(
-  Effect.andThen(hangUp),
-  Effect.andThen(Effect.never)
+const chatError = eventOf(
+  JSON.stringify({
+    error: {
+      message: "The server had an error",
+      type: "server_error",
+      param: null,
+      code: "overloaded"
+    }
+  })
 )
 
-/**
- * Streams the response event by event. With `sim:breaks=N`, `sim:stalls=N` or `sim:errors=N`, the
- * stream breaks, stalls or sends an error after N events.
- */
-const streamAnswer = Effect.fnUntraced(function* (
-  acceptedEntry: AcceptedEntry,
-  completion: Completion
-) {
-  const request = yield* HttpServerRequest.HttpServerRequest
-  const { switches } = acceptedEntry
-  const all = eventsOf(acceptedEntry, completion)
-  const after = (name: string) => countOf(switches, name, isOn(switches, name) ? 1 : all.length)
-  const eventCount = Math.min(after("breaks"), after("stalls"), after("errors"))
-  const pause = (countOf(switches, "takes", 0) * 1000) / all.length
-  const ending = isOn(switches, "errors")
-    ? Stream.succeed(errorEvent)
-    : Stream.fromEffect(isOn(switches, "breaks") ? brokenConnection : Effect.never)
-  const eventStream = Stream.fromIterable(all.slice(0, eventCount)).pipe(
-    Stream.rechunk(1),
-    Stream.tap(() => Effect.sleep(pause))
-  )
-  return HttpServerResponse.stream(
-    (eventCount < all.length ? Stream.concat(eventStream, ending) : eventStream).pipe(
-      Stream.map((data) => new TextEncoder().encode(`data: ${data}\n\n`)),
-      Stream.provideService(HttpServerRequest.HttpServerRequest, request)
-    ),
-    { contentType: "text/event-stream" }
-  )
-})
+const streamAnswer = (acceptedEntry: AcceptedEntry, completion: Completion) =>
+  streamEvents(acceptedEntry.switches, eventsOf(acceptedEntry, completion).map(eventOf), chatError)
 
 const json = (text: string) => HttpServerResponse.text(text, { contentType: "application/json" })
 

@@ -1,5 +1,6 @@
 /** Errors in the common standard form (OpenAI's API), which several vendors share. */
 import { type BodyFault, Refusal } from "../Vendor.ts"
+import { eventOf } from "./partStream.ts"
 
 const refusal = (
   status: number,
@@ -57,3 +58,11 @@ export const missingModel = (model: string) =>
   )
 
 export const moderatedInput = () => refusedContent("content_policy_violation")
+
+/** The event of an error in a stream of speech. */
+export const errorEvent = eventOf(
+  JSON.stringify({
+    type: "error",
+    error: { message: "The server had an error", type: "server_error", code: "overloaded" }
+  })
+)

@@ -1,11 +1,9 @@
 /** Images as server-sent events: partial images come before each final image. */
-import { Effect, Stream } from "effect"
-import { HttpServerRequest, HttpServerResponse } from "effect/http"
+import { Effect } from "effect"
 import type { AcceptedEntry } from "../../Book.ts"
 import { pictureSeed, type Size } from "../../Media.ts"
 import { drawPicture } from "../../media/picture.ts"
-import { hangUp } from "../../placeOrder.ts"
-import { countOf, isOn } from "../../switches.ts"
+import { streamParts } from "../partStream.ts"
 import { imageUsage } from "./imageUsage.ts"
 
 /** The kind of request, with which the names of its events begin. */
@@ -32,22 +30,12 @@ const errorEvent = eventOf("error", {
   }
 })
 
-/** Closes the connection after a delay, so that the events written before still arrive. */
-const brokenConnection = Effect.sleep("50 millis").pipe(
-  Effect.andThen(hangUp),
-  Effect.andThen(Effect.never)
-)
-
-/**
- * Streams the images event by event. With `sim:breaks=N`, `sim:stalls=N` or `sim:errors=N`, the
- * stream breaks, stalls or sends an error after N events.
- */
+/** Streams the images event by event. */
 export const streamImages = Effect.fnUntraced(function* (
   acceptedEntry: AcceptedEntry,
   size: Size,
   { work, imageCount, partial }: Streaming
 ) {
-  const request = yield* HttpServerRequest.HttpServerRequest
   const { switches } = acceptedEntry
   const optionalFields = {
     created_at: Math.floor(Date.parse(acceptedEntry.at) / 1000),
@@ -75,21 +63,10 @@ export const streamImages = Effect.fnUntraced(function* (
         : { partial_image_index: index })
     })
   })
-  const after = (name: string) => countOf(switches, name, isOn(switches, name) ? 1 : names.length)
-  const eventCount = Math.min(after("breaks"), after("stalls"), after("errors"))
-  const pause = (countOf(switches, "takes", 0) * 1000) / names.length
-  const ending = isOn(switches, "errors")
-    ? Stream.succeed(errorEvent)
-    : Stream.fromEffect(isOn(switches, "breaks") ? brokenConnection : Effect.never)
-  const eventStream = Stream.fromIterable(names.slice(0, eventCount)).pipe(
-    Stream.rechunk(1),
-    Stream.mapEffect(event),
-    Stream.tap(() => Effect.sleep(pause))
-  )
-  return HttpServerResponse.stream(
-    (eventCount < names.length ? Stream.concat(eventStream, ending) : eventStream).pipe(
-      Stream.provideService(HttpServerRequest.HttpServerRequest, request)
-    ),
-    { contentType: "text/event-stream" }
-  )
+  return yield* streamParts(switches, {
+    parts: names,
+    encode: event,
+    contentType: "text/event-stream",
+    errorPart: errorEvent
+  })
 })

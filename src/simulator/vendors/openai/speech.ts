@@ -1,12 +1,11 @@
 /** Spoken texts in the common standard form: the sound as bytes, or in server-sent events. */
-import { Effect, Schema, Stream } from "effect"
-import { HttpServerRequest, HttpServerResponse } from "effect/http"
+import { Effect, Schema } from "effect"
 import type { AcceptedEntry } from "../../Book.ts"
 import { type MadeSound, makeSound } from "../../media/sound.ts"
-import { hangUp } from "../../placeOrder.ts"
-import { countOf, isOn, withUsageWord } from "../../switches.ts"
+import { isOn, withUsageWord } from "../../switches.ts"
 import { decodeBody } from "../../Vendor.ts"
-import { ofFault } from "../standardErrors.ts"
+import { eventOf, streamEvents, streamParts } from "../partStream.ts"
+import { errorEvent, ofFault } from "../standardErrors.ts"
 import { tokensOf } from "./chats.ts"
 
 const MAX_INPUT = 4096
@@ -55,8 +54,6 @@ export const chunksOf = (bytes: Uint8Array): ReadonlyArray<Uint8Array> =>
     bytes.subarray(index * CHUNK_BYTES, (index + 1) * CHUNK_BYTES)
   )
 
-const eventOf = (data: string): Uint8Array => new TextEncoder().encode(`data: ${data}\n\n`)
-
 const usageFields = ["input_tokens", "output_tokens", "total_tokens"]
 
 /** The events of a sound: its parts in base64, and the end with the usage. */
@@ -64,7 +61,7 @@ const eventsOf = (
   { switches }: AcceptedEntry,
   speech: Speech,
   chunks: ReadonlyArray<Uint8Array>
-): ReadonlyArray<Uint8Array> => {
+): ReadonlyArray<string> => {
   const [input, output] = [tokensOf(speech.input), speechTokens(speech)]
   const usage = { input_tokens: input, output_tokens: output, total_tokens: input + output }
   const end = {
@@ -84,69 +81,20 @@ const eventsOf = (
   ]
 }
 
-const errorEvent = eventOf(
-  JSON.stringify({
-    type: "error",
-    error: { message: "The server had an error", type: "server_error", code: "overloaded" }
-  })
-)
-
-/** Closes the connection after a delay, so that the parts written before still arrive. */
-const brokenConnection = Effect.sleep("50 millis").pipe(
-  Effect.andThen(hangUp),
-  Effect.andThen(Effect.never)
-)
-
-/** The parts of a sound as they are sent, and how it is sent. */
-interface SoundStream {
-  readonly parts: ReadonlyArray<Uint8Array>
-  readonly contentType: string
-  readonly headers?: Readonly<Record<string, string>>
-  /** The last part with `sim:errors`; without it, the sound breaks off. */
-  readonly errorPart?: Uint8Array
-}
-
-/**
- * Streams a sound. With `sim:breaks=N`, `sim:stalls=N` or `sim:errors=N` it breaks, stalls, or
- * sends an error after N parts.
- */
-export const streamSound = Effect.fnUntraced(function* (
+/** Streams a sound as bytes, which can only break off. */
+export const streamSound = (
   { switches }: AcceptedEntry,
-  { parts, errorPart, ...head }: SoundStream
-) {
-  const request = yield* HttpServerRequest.HttpServerRequest
-  const after = (name: string) => countOf(switches, name, isOn(switches, name) ? 1 : parts.length)
-  const partCount = Math.min(after("breaks"), after("stalls"), after("errors"))
-  const pauseMillis = (countOf(switches, "takes", 0) * MILLIS) / parts.length
-  const ending = (): Stream.Stream<Uint8Array, never, HttpServerRequest.HttpServerRequest> => {
-    if (isOn(switches, "stalls")) return Stream.never
-    return errorPart !== undefined && isOn(switches, "errors")
-      ? Stream.succeed(errorPart)
-      : Stream.fromEffect(brokenConnection)
+  sound: {
+    readonly parts: ReadonlyArray<Uint8Array>
+    readonly contentType: string
+    readonly headers?: Readonly<Record<string, string>>
   }
-  const sent = Stream.fromIterable(parts.slice(0, partCount)).pipe(
-    Stream.rechunk(1),
-    Stream.tap(() => Effect.sleep(pauseMillis))
-  )
-  return HttpServerResponse.stream(
-    (partCount < parts.length ? Stream.concat(sent, ending()) : sent).pipe(
-      Stream.provideService(HttpServerRequest.HttpServerRequest, request)
-    ),
-    head
-  )
-})
+) => streamParts(switches, { ...sound, encode: Effect.succeed })
 
 export const speechAnswer = (acceptedEntry: AcceptedEntry, speech: Speech) => {
   const format = speech.response_format ?? "mp3"
   const chunks = chunksOf(makeSound(format, speechMillis(speech)))
-  return streamSound(
-    acceptedEntry,
-    speech.stream_format === "sse"
-      ? {
-          parts: eventsOf(acceptedEntry, speech, chunks),
-          contentType: "text/event-stream",
-          errorPart: errorEvent
-        }
-      : { parts: chunks, contentType: contentTypes[format] }
-  )
+  return speech.stream_format === "sse"
+    ? streamEvents(acceptedEntry.switches, eventsOf(acceptedEntry, speech, chunks), errorEvent)
+    : streamSound(acceptedEntry, { parts: chunks, contentType: contentTypes[format] })
 }

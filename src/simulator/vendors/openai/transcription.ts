@@ -1,11 +1,11 @@
 /** Transcriptions in the common standard form: a form with a file, whole or streamed. */
-import { Effect, Schema, Stream } from "effect"
-import { HttpServerRequest, HttpServerResponse } from "effect/http"
+import { Effect, Schema } from "effect"
+import { HttpServerResponse } from "effect/http"
 import type { AcceptedEntry } from "../../Book.ts"
-import { hangUp } from "../../placeOrder.ts"
 import { countOf, isOn, withUsageWord } from "../../switches.ts"
 import { decodeBody } from "../../Vendor.ts"
-import { ofFault } from "../standardErrors.ts"
+import { eventOf, streamEvents } from "../partStream.ts"
+import { errorEvent, ofFault } from "../standardErrors.ts"
 import { tokensOf } from "./chats.ts"
 
 const Transcription = Schema.Struct({
@@ -104,45 +104,19 @@ const verboseOf = (transcription: Transcription, seconds: number | null) => {
   }
 }
 
-const brokenConnection = Effect.sleep("50 millis").pipe(
-  Effect.andThen(hangUp),
-  Effect.andThen(Effect.never)
-)
-
-const errorEvent = {
-  type: "error",
-  error: { message: "The server had an error", type: "server_error", code: "overloaded" }
-}
-
-/** Streams the text word by word; `sim:breaks=N` and `sim:errors=N` end it after N events. */
-const streamAnswer = Effect.fnUntraced(function* (
-  transcription: Transcription,
-  acceptedEntry: AcceptedEntry
-) {
-  const request = yield* HttpServerRequest.HttpServerRequest
+/** Streams the text word by word. */
+const streamAnswer = (transcription: Transcription, acceptedEntry: AcceptedEntry) => {
   const { switches } = acceptedEntry
   const events: ReadonlyArray<object> = [
     ...(SPOKEN.match(/\S+\s*/g) ?? []).map((delta) => ({ type: "transcript.text.delta", delta })),
     { type: "transcript.text.done", text: SPOKEN, ...usageOf(transcription, acceptedEntry) }
   ]
-  const after = (name: string) => countOf(switches, name, isOn(switches, name) ? 1 : events.length)
-  const eventCount = Math.min(after("breaks"), after("errors"))
-  const ending = isOn(switches, "errors")
-    ? Stream.succeed(errorEvent)
-    : Stream.fromEffect(brokenConnection)
-  const sent = Stream.fromIterable(events.slice(0, eventCount)).pipe(Stream.rechunk(1))
-  return HttpServerResponse.stream(
-    (eventCount < events.length ? Stream.concat(sent, ending) : sent).pipe(
-      Stream.map((event) =>
-        new TextEncoder().encode(
-          `data: ${withUsageWord(JSON.stringify(event), switches, usageFields)}\n\n`
-        )
-      ),
-      Stream.provideService(HttpServerRequest.HttpServerRequest, request)
-    ),
-    { contentType: "text/event-stream" }
+  return streamEvents(
+    switches,
+    events.map((event) => eventOf(withUsageWord(JSON.stringify(event), switches, usageFields))),
+    errorEvent
   )
-})
+}
 
 export const transcriptionAnswer = Effect.fnUntraced(function* (
   transcription: Transcription,
