@@ -262,7 +262,7 @@ for (const kind of databasesInTurn(import.meta.filename)) {
         }
         assert.deepStrictEqual(
           data.filter(({ status }) => status === "open").map(({ id }) => id),
-          ["voice-1", "voice-han", "voice-tokens", "voice-eleven", "voice-cloud"]
+          ["voice-1", "voice-han", "voice-tokens", "voice-eleven", "voice-listed", "voice-cloud"]
         )
         assert.deepInclude(yield* gateway.balance(who), { balance: "20", held: "0" })
       })

@@ -220,6 +220,8 @@ describe("every route that reads", () => {
     "/v1/videos/:task_id/events",
     "/v1/videos/:task_id/content",
     "/v1/images/:task_id/events",
+    "/v1/audio/speech/:task_id/events",
+    "/v1/audio/speech/:task_id/content",
     "/admin/v1/me",
     "/metrics"
   ]
@@ -230,7 +232,10 @@ describe("every route that reads", () => {
     "/v1/videos/:task_id/content",
     "/v1/images/:task_id",
     "/v1/images/:task_id/events",
-    "/v1/images/:task_id/content/:n"
+    "/v1/images/:task_id/content/:n",
+    "/v1/audio/speech/:task_id",
+    "/v1/audio/speech/:task_id/events",
+    "/v1/audio/speech/:task_id/content"
   ]
   const unguarded = ["/healthz", "/readyz"]
 
