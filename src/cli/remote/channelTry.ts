@@ -27,8 +27,8 @@ const PAUSE = "1 second"
 const PATIENCE = "40 minutes"
 
 /**
- * The models of the tried modalities whose orders the gateway sends to this channel first. Where a model is
- * requested, all others are left out.
+ * The models of the tried modalities whose orders the gateway sends to this channel first. Where a
+ * model is requested, all others are left out.
  */
 const modelsOf = (
   { models, mounts }: CatalogDocument,
