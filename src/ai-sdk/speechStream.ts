@@ -55,14 +55,14 @@ type SpeechEvent = z.infer<typeof eventSchema>
 
 /** The whole text, as an order has one text and one voice. */
 const readText = async (text: ReadableStream<TextPart>, voice: string | undefined) => {
-  let whole = ""
+  let fullText = ""
   for await (const part of text) {
     if (part.voice !== undefined && part.voice !== voice) {
       throw new UnsupportedFunctionalityError({ functionality: "several voices in one order" })
     }
-    whole += part.text
+    fullText += part.text
   }
-  return whole
+  return fullText
 }
 
 const usageOf = ({ usage }: SpeechEvent, text: string) => ({

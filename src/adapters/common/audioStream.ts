@@ -88,8 +88,9 @@ export const makeAudioStreaming = (wire: VendorWire["Service"], limits: VendorLi
     )
     if (answer === null) return
     if (!answer.isStream) {
-      const whole = dialect.wholeAnswer?.(answer) ?? answer
-      return yield* judgeFailure(dialect.refusals, whole, dialect.failureOf(account, whole))
+      const failedAnswer = dialect.wholeAnswer?.(answer) ?? answer
+      const failure = dialect.failureOf(account, failedAnswer)
+      return yield* judgeFailure(dialect.refusals, failedAnswer, failure)
     }
     const failure = events.failure() ?? (events.isWhole() ? null : brokenAnswer(answer))
     if (failure !== null) return yield* failure

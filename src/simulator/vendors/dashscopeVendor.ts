@@ -239,11 +239,11 @@ const speechAnswer = Effect.fnUntraced(function* (
     id: `audio_${acceptedEntry.upstream_id}`,
     expires_at: Math.floor(millisOf(acceptedEntry) / MILLIS) + EXPIRY_SECONDS
   }
-  const whole = {
+  const finalOutput = {
     finish_reason: "stop",
     audio: { ...file, data: "", url: links.sound(acceptedEntry, millis) }
   }
-  const last = jsonOf(acceptedEntry, whole, usage)
+  const last = jsonOf(acceptedEntry, finalOutput, usage)
   if (!isInEvents) return json(last)
   const sound = Buffer.from(makeSound("pcm", millis))
   const parts = Array.from({ length: Math.ceil(sound.byteLength / CHUNK_BYTES) }, (_, index) => {

@@ -61,7 +61,7 @@ const voiceChanger = "eleven_multilingual_sts_v2"
  * Those of the vendor's formats that the simulator makes. All its sounds have 24,000 samples per
  * second, and only the files of MP3 and Opus state their rate themselves, whatever the format says.
  */
-const streamed = {
+const streamFormats = {
   mp3_22050_32: "mp3",
   mp3_24000_48: "mp3",
   mp3_44100_32: "mp3",
@@ -78,7 +78,10 @@ const streamed = {
 } as const satisfies Record<string, MadeSound>
 
 /** The formats of a sound that is answered whole. */
-const whole = { ...streamed, wav_24000: "wav" } as const satisfies Record<string, MadeSound>
+const wholeFormats = { ...streamFormats, wav_24000: "wav" } as const satisfies Record<
+  string,
+  MadeSound
+>
 
 const USUAL_OUTPUT = "mp3_44100_128"
 
@@ -277,8 +280,8 @@ export const elevenlabs: Vendor = {
   ...desk,
   authenticate: (headers) => plainKeyOf(headers["xi-api-key"], badKey),
   routes: [
-    { method: "POST", path: "/v1/text-to-speech/:voice_id/stream", handle: speak(streamed) },
-    { method: "POST", path: "/v1/text-to-speech/:voice_id", handle: speak(whole) },
+    { method: "POST", path: "/v1/text-to-speech/:voice_id/stream", handle: speak(streamFormats) },
+    { method: "POST", path: "/v1/text-to-speech/:voice_id", handle: speak(wholeFormats) },
     { method: "GET", path: "/v1/models", handle: listModels }
   ]
 }

@@ -206,9 +206,9 @@ const ownFields: Readonly<Record<string, ReadonlyArray<string>>> = {
 /** The parameters of the model beside those that all models of its modality have. */
 export const parametersOf = (model: ModelEntry): VendorParameters => {
   if (kindOfModel(model) === "chat") return textParameters
-  const own = ownFields[model.modality] ?? []
+  const formFields = ownFields[model.modality] ?? []
   return Object.fromEntries(
-    Object.entries(model.parameters ?? {}).filter(([name]) => !own.includes(name))
+    Object.entries(model.parameters ?? {}).filter(([name]) => !formFields.includes(name))
   )
 }
 
