@@ -60,15 +60,35 @@ export interface VideoTaskRef {
 export type VideoStatus =
   /**
    * `unknownStatus` is the status as the vendor names it. It is set only where the adapter does not
-   * know this status.
+   * know this status. `isQueued` is set where the vendor reports that it has not begun the job.
    */
-  | { readonly _tag: "Processing"; readonly unknownStatus?: string }
+  | { readonly _tag: "Processing"; readonly unknownStatus?: string; readonly isQueued?: true }
   | { readonly _tag: "Succeeded"; readonly videoUrl: string; readonly usage: VideoUsage }
   | { readonly _tag: "Failed"; readonly code: string; readonly message: string }
   /**
    * The vendor does not know the task, or has deleted it. Whether the job succeeded stays unknown.
    */
   | { readonly _tag: "Unknown" }
+
+/** The vendor's answer to a request to cancel a job. */
+export type CancelAnswer =
+  /** The job has ended without a product, and the vendor does not bill it. */
+  | { readonly _tag: "Cancelled" }
+  /** The vendor took the request; a poll shows how the job ends. */
+  | { readonly _tag: "Requested" }
+  /** The vendor does not cancel the job in its present state, so the job goes on. */
+  | { readonly _tag: "Refused"; readonly message: string }
+
+export interface VideoCancel {
+  /**
+   * Which jobs may be cancelled: those that the vendor has not begun, or all that have not ended.
+   * For `queued` the job is polled first, because such vendors delete ended jobs by the same
+   * request.
+   */
+  readonly jobs: "queued" | "unfinished"
+  /** Asks the vendor once. A failure says nothing about the state of the job. */
+  send(account: ChannelAccount, task: VideoTaskRef): Effect.Effect<CancelAnswer, VendorFailure>
+}
 
 /**
  * Sends a request without side effects at the vendor. Succeeds where the response shows that the
@@ -106,6 +126,8 @@ export interface VideoAdapter extends Checkable {
    * request.
    */
   readonly batchPoll?: VideoBatchPoll
+  /** Absent where the protocol cannot cancel a job. */
+  readonly cancel?: VideoCancel
 }
 
 export interface VideoBatchPoll {

@@ -8,6 +8,7 @@ import { withSpan } from "../../runtime/spans.ts"
 import { CurrentCallSubjects } from "../../services/CallLog.ts"
 import { surplusImages } from "../../services/metrics.ts"
 import type {
+  CancelAnswer,
   ChannelAccount,
   ImageAdapter,
   ImageOrder,
@@ -16,6 +17,7 @@ import type {
   VendorModelList,
   VideoAdapter,
   VideoBatchPoll,
+  VideoCancel,
   VideoOrder,
   VideoStatus,
   VideoTaskRef
@@ -90,6 +92,11 @@ export interface VideoDialect {
     readonly pollRequest: Write<Tasks>
     readonly readPolled: Read<Tasks, ReadonlyMap<string, Outcome<VideoStatus>>>
   }
+  /** The cancelling of a job; set if the vendor can do it. */
+  readonly cancel?: Pick<VideoCancel, "jobs"> & {
+    readonly cancelRequest: Write<VideoTaskRef>
+    readonly readCancelled: Read<VideoTaskRef, CancelAnswer>
+  }
 }
 
 const noRefusals = refusalTable([], {})
@@ -144,7 +151,7 @@ export const videoCalls = (protocol: string, dialect: VideoDialect) =>
     const wire = yield* VendorWire
     const call = makeCall(wire)
     const limits = yield* VendorLimits
-    const { submitRequest, pollRequest, refusals = () => noRefusals, batchPoll } = dialect
+    const { submitRequest, pollRequest, refusals = () => noRefusals, batchPoll, cancel } = dialect
     const refusalsOf = ({ listedProtocol }: Pick<VideoTaskRef, "listedProtocol">) =>
       refusals(listedProtocol)
     const readPolled = withJudgement(refusalsOf, dialect.readPolled)
@@ -179,6 +186,18 @@ export const videoCalls = (protocol: string, dialect: VideoDialect) =>
               poll: call(
                 batchPoll.pollRequest,
                 withJudgement((tasks) => refusalsOf(tasks[0] ?? noTask), batchPoll.readPolled),
+                limits.poll
+              )
+            }
+          }),
+      ...(cancel === undefined
+        ? {}
+        : {
+            cancel: {
+              jobs: cancel.jobs,
+              send: call(
+                cancel.cancelRequest,
+                withJudgement(refusalsOf, cancel.readCancelled),
                 limits.poll
               )
             }

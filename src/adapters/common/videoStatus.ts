@@ -19,7 +19,7 @@ const failures = {
   expired: "The task expired at the vendor"
 }
 
-const meanings = ["open", "finished", "unknown", "failed", "cancelled", "expired"] as const
+const meanings = ["queued", "open", "finished", "unknown", "failed", "cancelled", "expired"] as const
 
 /** The vendor's status names of a task, by meaning. */
 export type StatusNames = {
@@ -53,6 +53,8 @@ export const taskStatus = (
   switch (meaning) {
     case undefined:
       return Result.succeed({ _tag: "Processing", unknownStatus: statusName })
+    case "queued":
+      return Result.succeed({ _tag: "Processing", isQueued: true })
     case "open":
       return Result.succeed({ _tag: "Processing" })
     case "unknown":

@@ -8,7 +8,7 @@ import type { ChannelAccount, VideoOrder } from "../../services/ProtocolAdapter.
 import { type FormFields, type FormShape, formPieces } from "./multipartBody.ts"
 
 export interface VendorRequest {
-  readonly method: "GET" | "POST"
+  readonly method: "GET" | "POST" | "PUT" | "DELETE"
   readonly url: string
   /** The headers, with names in lower case. */
   readonly headers: Readonly<Record<string, string>>
@@ -50,12 +50,15 @@ export const bearer = (account: ChannelAccount): Headers => ({
   authorization: `Bearer ${Redacted.value(account.apiKey)}`
 })
 
-export const get = (url: string, headers: Headers): VendorRequest => ({
-  method: "GET",
-  url,
-  headers,
-  body: null
-})
+const withoutBody =
+  (method: VendorRequest["method"]) =>
+  (url: string, headers: Headers): VendorRequest => ({ method, url, headers, body: null })
+
+export const get = withoutBody("GET")
+export const put = withoutBody("PUT")
+/** A `POST` without a body, as vendors have it for actions on a job. */
+export const postEmpty = withoutBody("POST")
+export const remove = withoutBody("DELETE")
 
 export const post = (url: string, headers: Headers, body: object): VendorRequest => ({
   method: "POST",
