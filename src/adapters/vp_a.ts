@@ -11,12 +11,17 @@ import { readResolution } from "../domain/video/tiers.ts"
 import type { ImageRole } from "../domain/video/VideoBody.ts"
 import type { VideoBlock } from "../domain/video/VideoInput.ts"
 import type { ChannelAccount, VideoOrder } from "../services/ProtocolAdapter.ts"
-import { type VideoDialect, videoCalls } from "./common/adapterCalls.ts"
+import { type CancelDialect, type VideoDialect, videoCalls } from "./common/adapterCalls.ts"
 import { contentRefusals } from "./common/contentErrors.ts"
-import { type StatusNames, taskStatus, unknownTask } from "./common/videoStatus.ts"
+import {
+  readCancelledWith,
+  type StatusNames,
+  taskStatus,
+  unknownTask
+} from "./common/videoStatus.ts"
 import { errorText } from "./wire/errorText.ts"
 import { localRefusal, unusableAnswer } from "./wire/vendorFailures.ts"
-import { bearer, get, omitEmpty, post, rootOf, secondsOf } from "./wire/vendorRequest.ts"
+import { bearer, get, omitEmpty, post, remove, rootOf, secondsOf } from "./wire/vendorRequest.ts"
 
 // Wire schemas
 
@@ -95,11 +100,18 @@ const tasksUrl = (account: ChannelAccount): string => {
   return `${root}/contents/generations/tasks`
 }
 
+const taskUrl = (account: ChannelAccount, upstreamId: string): string =>
+  `${tasksUrl(account)}/${encodeURIComponent(upstreamId)}`
+
 const submitRequest: VideoDialect["submitRequest"] = (account, order) =>
   Result.map(checkSound(order), () => post(tasksUrl(account), bearer(account), allFields(order)))
 
 const pollRequest: VideoDialect["pollRequest"] = (account, { upstreamId }) =>
-  Result.succeed(get(`${tasksUrl(account)}/${encodeURIComponent(upstreamId)}`, bearer(account)))
+  Result.succeed(get(taskUrl(account, upstreamId), bearer(account)))
+
+/** The vendor cancels a queued task by this request, and deletes one that has ended. */
+const cancelRequest: CancelDialect["cancelRequest"] = (account, { upstreamId }) =>
+  Result.succeed(remove(taskUrl(account, upstreamId), bearer(account)))
 
 // From the vendor
 
@@ -109,8 +121,9 @@ const readSubmitted: VideoDialect["readSubmitted"] = (account, answer) =>
     : Result.fail(unusableAnswer(account, answer))
 
 const statusNames: StatusNames = {
-  // Only resellers of the protocol use the last two names.
-  open: ["queued", "running", "pending", "processing"],
+  // Only resellers of the protocol use `pending` and `processing`.
+  queued: ["queued", "pending"],
+  open: ["running", "processing"],
   finished: ["succeeded"],
   failed: ["failed"],
   cancelled: ["cancelled", "canceled"],
@@ -148,6 +161,11 @@ export const readPolledWith =
 
 export const readPolled = readPolledWith(unusableAnswer)
 
+/** The code of the refusal to cancel a task that the vendor has begun. */
+const RUNNING_TASK = "InvalidAction.RunningTaskDeletion"
+
+const readCancelled = readCancelledWith(unusableAnswer, (code) => code === RUNNING_TASK)
+
 // Calls
 
 export const makeVpA = videoCalls("vp_a", {
@@ -156,5 +174,6 @@ export const makeVpA = videoCalls("vp_a", {
   pollRequest,
   readPolled,
   refusals: () => contentRefusals,
-  noTask: { upstreamId: "cgt-20000101000000-00000" }
+  noTask: { upstreamId: "cgt-20000101000000-00000" },
+  cancel: { jobs: "queued", cancelRequest, readCancelled }
 })

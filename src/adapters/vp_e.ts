@@ -26,6 +26,9 @@ import { get, omitEmpty, post, rootOf, secondsOf } from "./wire/vendorRequest.ts
 
 // Wire schemas
 
+/** The error code of a cancelled task, whose state is `failed`. */
+const CANCELLED = "UserCancelled"
+
 const isSubmitted = Schema.is(Schema.Struct({ task_id: JobId }))
 const isPolled = Schema.is(
   Schema.Struct({
@@ -37,6 +40,9 @@ const isPolled = Schema.is(
 const isCreation = Schema.is(Schema.Struct({ url: WebAddress }))
 const isMarkedCreation = Schema.is(Schema.Struct({ watermarked_url: WebAddress }))
 const isFailedSubmit = Schema.is(Schema.Struct({ state: Schema.Literal("failed") }))
+const isCancelled = Schema.is(
+  Schema.Struct({ state: Schema.Literal("failed"), err_code: Schema.Literal(CANCELLED) })
+)
 const isCoded = Schema.is(Schema.Struct({ err_code: Schema.NonEmptyString }))
 
 // To the vendor
@@ -132,7 +138,8 @@ const pollRequest: VideoDialect["pollRequest"] = (account, { upstreamId }) => {
 const statusNames: StatusNames = {
   open: ["created", "queueing", "processing"],
   finished: ["success"],
-  failed: ["failed"]
+  failed: ["failed"],
+  cancelled: [CANCELLED]
 }
 
 export const reasonRefusals = refusalTable([flatReasonShape], {
@@ -181,7 +188,7 @@ const readPolled: VideoDialect["readPolled"] = (account, answer, { isMarked }) =
   }
   const { body } = answer
   return taskStatus(account, answer, statusNames, {
-    status: body.state,
+    status: isCancelled(body) ? CANCELLED : body.state,
     videoUrl: addressOf(listOf(body.creations), isMarked),
     usage: { ...noUsage, ...readBill("credit", body.credits) },
     code: isCoded(body) ? body.err_code : null,

@@ -30,12 +30,17 @@ import { readResolution } from "../domain/video/tiers.ts"
 import type { ImageRole } from "../domain/video/VideoBody.ts"
 import type { VideoUsage } from "../domain/video/VideoCharge.ts"
 import { textOf, type VideoBlock } from "../domain/video/VideoInput.ts"
-import type { VideoOrder } from "../services/ProtocolAdapter.ts"
-import { type VideoDialect, videoCalls } from "./common/adapterCalls.ts"
+import type { ChannelAccount, VideoOrder } from "../services/ProtocolAdapter.ts"
+import { type CancelDialect, type VideoDialect, videoCalls } from "./common/adapterCalls.ts"
 import { cloudRefusals, flatFailure } from "./common/flatErrors.ts"
-import { type StatusNames, taskStatus, unknownTask } from "./common/videoStatus.ts"
+import {
+  readCancelledWith,
+  type StatusNames,
+  taskStatus,
+  unknownTask
+} from "./common/videoStatus.ts"
 import { localRefusal } from "./wire/vendorFailures.ts"
-import { bearer, cloudUrl, get, omitEmpty, post, secondsOf } from "./wire/vendorRequest.ts"
+import { bearer, cloudUrl, get, omitEmpty, post, postEmpty, secondsOf } from "./wire/vendorRequest.ts"
 
 // Wire schemas
 
@@ -267,8 +272,14 @@ const submitRequest: VideoDialect["submitRequest"] = (account, order) =>
     )
   )
 
+const taskUrl = (account: ChannelAccount, upstreamId: string): string =>
+  cloudUrl(account, `tasks/${encodeURIComponent(upstreamId)}`)
+
 const pollRequest: VideoDialect["pollRequest"] = (account, { upstreamId }) =>
-  Result.succeed(get(cloudUrl(account, `tasks/${encodeURIComponent(upstreamId)}`), bearer(account)))
+  Result.succeed(get(taskUrl(account, upstreamId), bearer(account)))
+
+const cancelRequest: CancelDialect["cancelRequest"] = (account, { upstreamId }) =>
+  Result.succeed(postEmpty(`${taskUrl(account, upstreamId)}/cancel`, bearer(account)))
 
 // From the vendor
 
@@ -278,7 +289,8 @@ const readSubmitted: VideoDialect["readSubmitted"] = (account, answer) =>
     : Result.fail(flatFailure(account, answer))
 
 const statusNames: StatusNames = {
-  open: ["PENDING", "RUNNING"],
+  queued: ["PENDING"],
+  open: ["RUNNING"],
   finished: ["SUCCEEDED"],
   unknown: ["UNKNOWN"],
   failed: ["FAILED"],
@@ -324,6 +336,9 @@ const readPolled: VideoDialect["readPolled"] = (account, answer) => {
   })
 }
 
+/** The vendor cancels pending tasks alone, and refuses others by this code. */
+const readCancelled = readCancelledWith(flatFailure, (code) => code === "UnsupportedOperation")
+
 // Calls
 
 export const vpF: VideoDialect = {
@@ -331,6 +346,7 @@ export const vpF: VideoDialect = {
   readSubmitted,
   pollRequest,
   readPolled,
-  refusals: () => cloudRefusals
+  refusals: () => cloudRefusals,
+  cancel: { jobs: "unfinished", cancelRequest, readCancelled }
 }
 export const makeVpF = videoCalls("vp_f", vpF)

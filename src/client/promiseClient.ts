@@ -117,6 +117,9 @@ export const makeClient = ({ fetch = globalThis.fetch, ...options }: PromiseClie
           (gateway) => gateway.videos.list({ query: { limit: PAGE, order: "desc", ...query } }),
           options
         ),
+      /** Asks the vendor to cancel the task; one that goes on has `cancellation` with the reason. */
+      cancel: (id: string, options?: CallOptions) =>
+        call((gateway) => gateway.videos.cancel({ params: { task_id: id } }), options),
       remove: (id: string, options?: CallOptions) =>
         call((gateway) => gateway.videos.remove({ params: { task_id: id } }), options)
     },
@@ -154,6 +157,9 @@ export const makeClient = ({ fetch = globalThis.fetch, ...options }: PromiseClie
         ),
       /** Waits until the task has ended, without a time limit. A failed task is returned too. */
       wait: (id: string, options?: CallOptions) => call(() => waitForImages(id), options),
+      /** As of videos; an image task that goes on has `cancellation` with the reason. */
+      cancel: (id: string, options?: CallOptions) =>
+        call((gateway) => gateway.images.cancel({ params: { task_id: id } }), options),
       remove: (id: string, options?: CallOptions) =>
         call((gateway) => gateway.images.remove({ params: { task_id: id } }), options)
     },

@@ -16,6 +16,19 @@ interface AnsweredTask {
   readonly isArchived: boolean
 }
 
+/**
+ * What came of the request to cancel a task that goes on. `requested`: the vendor took the request,
+ * and the task's end shows whether it cancelled the task. `refused`: the vendor does not cancel the
+ * task. `unknown`: the vendor could not be asked, or its answer was lost.
+ */
+export const cancellationStatuses = ["requested", "refused", "unknown"] as const
+
+export interface Cancellation {
+  readonly status: (typeof cancellationStatuses)[number]
+  /** Why the task goes on, for the client. */
+  readonly message: string
+}
+
 /** Returns the URL of the task's file number `n`. */
 export type AddressOf = (n: number) => string
 

@@ -3,9 +3,10 @@
  * clients, the poller and the sweep all use this module; the ledger accepts only the first close of
  * a hold.
  */
-import { Clock, Context, Effect, Fiber, Latch, Layer, Option, RcMap } from "effect"
+import { Clock, Context, Effect, Fiber, Latch, Layer, Option, RcMap, Schedule } from "effect"
 import { TaskNotFound } from "../domain/Errors.ts"
 import { taskKindOf } from "../domain/orderIds.ts"
+import type { Cancellation } from "../domain/taskAnswers.ts"
 import { makeBoundedMap } from "../runtime/boundedMap.ts"
 import { Changes, isFresh, type Mark } from "../runtime/Changes.ts"
 import { makeDetached } from "../runtime/Detached.ts"
@@ -35,6 +36,11 @@ export class TaskSettlement extends Context.Service<
      */
     end(organizationId: string, id: string): Effect.Effect<Task, TaskNotFound>
     /**
+     * Asks the vendor to cancel a task that a read has found. The first end in the ledger counts,
+     * whether that is a cancelled task or a video that was finished meanwhile.
+     */
+    cancel(organizationId: string, id: string): Effect.Effect<CancelledTask, TaskNotFound>
+    /**
      * Claims due tasks and starts to poll their vendors, without waiting for the answers. True when
      * more due tasks may be left.
      */
@@ -58,6 +64,32 @@ export class TaskSettlement extends Context.Service<
     readonly recover: Effect.Effect<void>
   }
 >()("gateway/polling/TaskSettlement") {}
+
+/** A task after the request to cancel it. */
+export interface CancelledTask {
+  readonly task: Task
+  /** Why the task goes on; null where it has ended. */
+  readonly cancellation: Cancellation | null
+}
+
+const notAsked: Cancellation = {
+  status: "unknown",
+  message: "The vendor could not be asked, so the task goes on: cancel it again"
+}
+
+const notAccepted: Cancellation = {
+  status: "unknown",
+  message: "The vendor has not accepted the task yet: cancel it again"
+}
+
+const oneCall: Cancellation = {
+  status: "refused",
+  message: "The vendor makes it in one call, which cannot be cancelled, so the task goes on"
+}
+
+/** The time for which a cancel waits for a poll of the same task to end, beyond the ask interval. */
+const CANCEL_WAIT_SECONDS = 5
+const CANCEL_RETRY = "100 millis"
 
 /**
  * The maximum number of tasks in one claim. A full claim is followed by another one immediately.
@@ -105,6 +137,9 @@ const bytesOf = ({ task: { videoUrl, result, errorMessage } }: CachedTask): numb
  * other rejected tasks are reported when they are read.
  */
 const isShown = ({ id, state }: Task): boolean => state !== "rejected" || taskKindOf(id) !== "video"
+
+const notFound = (id: string) =>
+  new TaskNotFound({ message: `No task is called ${JSON.stringify(id)}` })
 
 const nameOf = (organizationId: string, id: string): string => `${organizationId} ${id}`
 
@@ -203,15 +238,55 @@ export const layerTaskSettlement = Layer.effect(
           return cacheEntry.task
         }
         const storedTask = yield* readOnce(organizationId, id)
-        if (!isShown(storedTask)) {
-          return yield* new TaskNotFound({ message: `No task is called ${JSON.stringify(id)}` })
-        }
+        if (!isShown(storedTask)) return yield* notFound(id)
         if (waitSeconds <= 0 || storedTask.finished) return storedTask
         const finishedTask = yield* Effect.timeoutOption(
           end(organizationId, id),
           `${waitSeconds} seconds`
         )
         return Option.isSome(finishedTask) ? finishedTask.value : yield* find(organizationId, id)
+      }
+    )
+
+    /**
+     * Claims the task as soon as no poll holds it and the ask interval has passed, so that a client
+     * cannot make the gateway call a vendor more often than by reading. None where the task ended
+     * before, or a poll takes too long.
+     */
+    const claimForCancel = (organizationId: string, id: string) =>
+      Effect.gen(function* () {
+        const claim = yield* tasks.claim(organizationId, id)
+        const isOver =
+          Option.isSome(claim) || (yield* find(organizationId, id)).state !== "processing"
+        return { claim, isOver }
+      }).pipe(
+        Effect.repeat({
+          until: ({ isOver }) => isOver,
+          schedule: Schedule.spaced(CANCEL_RETRY)
+        }),
+        Effect.timeoutOption(`${settings.askIntervalSeconds + CANCEL_WAIT_SECONDS} seconds`),
+        Effect.map(Option.flatMap(({ claim }) => claim))
+      )
+
+    const cancel: TaskSettlement["Service"]["cancel"] = Effect.fnUntraced(
+      function* (organizationId, id) {
+        const stored = yield* find(organizationId, id)
+        if (!isShown(stored)) return yield* notFound(id)
+        if (stored.finished) return { task: stored, cancellation: null }
+        if (stored.state === "submitting") {
+          const isVideo = taskKindOf(id) === "video"
+          return { task: stored, cancellation: isVideo ? notAccepted : oneCall }
+        }
+        let cancellation = notAsked
+        const claim = yield* claimForCancel(organizationId, id)
+        if (Option.isSome(claim)) {
+          const { send } = polls.cancelRequestFor(claim.value, (report) => {
+            cancellation = report
+          })
+          yield* detached.run(Effect.flatMap(send, ({ settle }) => settle))
+        }
+        const task = yield* find(organizationId, id)
+        return { task, cancellation: task.finished ? null : cancellation }
       }
     )
 
@@ -321,6 +396,7 @@ export const layerTaskSettlement = Layer.effect(
     return TaskSettlement.of({
       read,
       end,
+      cancel,
       pollDue,
       room: pollQueue.room,
       sweep: Effect.andThen(sweepAbandoned("overdue"), giveUpOverdue()),

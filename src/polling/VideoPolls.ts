@@ -1,14 +1,16 @@
 /** Polls vendors about claimed tasks. One poll request covers one task or several tasks. */
 import { Array as Arr, Effect, Result } from "effect"
 import { isMaker, makeKeyTurns } from "../channels/keyTurns.ts"
+import type { Cancellation } from "../domain/taskAnswers.ts"
 import { isUnreadableAnswer, type VendorFailure } from "../domain/VendorOutcome.ts"
 import { pauseSeconds } from "../domain/video/PollPace.ts"
 import { makeBoundedMap } from "../runtime/boundedMap.ts"
 import { Failpoints } from "../runtime/Failpoints.ts"
 import { withSpan } from "../runtime/spans.ts"
-import { CallLog, recordCalls } from "../services/CallLog.ts"
+import { CallLog, CurrentCallSubjects, recordCalls } from "../services/CallLog.ts"
 import { ChannelCredentials, type KeyedAccount } from "../services/channels/ChannelCredentials.ts"
 import {
+  type CancelAnswer,
   ProtocolAdapter,
   type VideoAdapter,
   type VideoBatchPoll,
@@ -34,6 +36,43 @@ export interface PollRequest {
 export interface PollAnswer {
   readonly settle: Effect.Effect<void>
 }
+
+const noCancelling: Cancellation = {
+  status: "refused",
+  message: "The vendor's interface cannot cancel a task, so the task goes on"
+}
+
+const isBegun: Cancellation = {
+  status: "refused",
+  message: "The vendor cancels only tasks that it has not begun, so the task goes on"
+}
+
+const isRequested: Cancellation = {
+  status: "requested",
+  message: "The vendor took the request to cancel; the task's end shows whether it did"
+}
+
+const refusedWith = (message: string): Cancellation => ({
+  status: "refused",
+  message: `The vendor does not cancel the task: ${message}`
+})
+
+/** The status of a task whose vendor answered a cancel with its end. */
+const cancelledStatus: VideoStatus = {
+  _tag: "Failed",
+  code: "cancelled",
+  message: "The task was cancelled"
+}
+
+/** Records the calls of the effect as cancels. */
+const asCancel = Effect.updateService(CurrentCallSubjects, (current) =>
+  current === null
+    ? null
+    : {
+        ...current,
+        subjects: current.subjects.map((subject) => ({ ...subject, purpose: "cancel" as const }))
+      }
+)
 
 /**
  * The maximum number of tasks in `singleTasks`. When a task is dropped from the map, one more
@@ -160,6 +199,42 @@ export const makeVideoPolls = Effect.fnUntraced(function* (verdicts: VideoVerdic
       })
     )
 
+  /**
+   * Asks the vendor to cancel the job, and polls it afterwards, because the hold is released by the
+   * vendor's report of the end alone. `report` gets what came of the request. A vendor that deletes
+   * ended jobs by the same request is polled before it too, and asked only about a job in its queue.
+   */
+  const cancelJob = Effect.fnUntraced(function* (
+    adapter: VideoAdapter,
+    account: KeyedAccount,
+    task: ClaimedTask,
+    report: (cancellation: Cancellation) => void
+  ) {
+    const { cancel } = adapter
+    const settledBy = (status: VideoStatus): PollAnswer => ({
+      settle: settle(task, status, account)
+    })
+    if (cancel === undefined) {
+      report(noCancelling)
+      return settledBy(yield* adapter.poll(account, task))
+    }
+    if (cancel.jobs === "queued") {
+      const status = yield* adapter.poll(account, task)
+      if (status._tag !== "Processing" || status.isQueued !== true) {
+        report(isBegun)
+        return settledBy(status)
+      }
+    }
+    const answer: CancelAnswer = yield* asCancel(cancel.send(account, task))
+    yield* failpoints.pass("video.cancelled")
+    if (answer._tag === "Cancelled") return settledBy(cancelledStatus)
+    report(answer._tag === "Requested" ? isRequested : refusedWith(answer.message))
+    return settledBy(yield* adapter.poll(account, task))
+  })
+
+  const cancelRequestFor = (task: ClaimedTask, report: (cancellation: Cancellation) => void) =>
+    pollRequestOf([task], (adapter, account) => cancelJob(adapter, account, task, report))
+
   const sharedPollRequest = (tasks: ClaimedTasks, sharedPoll: VideoBatchPoll): PollRequest =>
     pollRequestOf(tasks, (_, account) =>
       sharedPoll.poll(account, tasks).pipe(
@@ -199,5 +274,5 @@ export const makeVideoPolls = Effect.fnUntraced(function* (verdicts: VideoVerdic
     })
   }
 
-  return { questionFor: pollRequestFor, questionsOf: pollRequestsOf }
+  return { questionFor: pollRequestFor, questionsOf: pollRequestsOf, cancelRequestFor }
 })

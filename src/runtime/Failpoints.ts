@@ -16,6 +16,7 @@ export type OrderStep =
 export type Failpoint =
   | `${"video" | "image" | "speech" | "text"}.${OrderStep}`
   | "video.claimed"
+  | "video.cancelled"
   | "video.verdict"
   | "video.settled"
   | "sweep.found"

@@ -4,7 +4,7 @@
  */
 import { Context, Effect, Schema } from "effect"
 
-export const CallPurpose = Schema.Literals(["submit", "poll", "image", "text"])
+export const CallPurpose = Schema.Literals(["submit", "poll", "cancel", "image", "text"])
 
 export interface CallSubject {
   readonly organizationId: string

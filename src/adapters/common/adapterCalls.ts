@@ -93,10 +93,13 @@ export interface VideoDialect {
     readonly readPolled: Read<Tasks, ReadonlyMap<string, Outcome<VideoStatus>>>
   }
   /** The cancelling of a job; set if the vendor can do it. */
-  readonly cancel?: Pick<VideoCancel, "jobs"> & {
-    readonly cancelRequest: Write<VideoTaskRef>
-    readonly readCancelled: Read<VideoTaskRef, CancelAnswer>
-  }
+  readonly cancel?: CancelDialect
+}
+
+/** The request to cancel a job, and its answer. */
+export interface CancelDialect extends Pick<VideoCancel, "jobs"> {
+  readonly cancelRequest: Write<VideoTaskRef>
+  readonly readCancelled: Read<VideoTaskRef, CancelAnswer>
 }
 
 const noRefusals = refusalTable([], {})

@@ -1,9 +1,10 @@
 /** Translates a vendor's status of a video task into the status that all protocols share. */
 import { Result } from "effect"
-import type { VendorLost } from "../../domain/VendorOutcome.ts"
+import type { VendorFailure, VendorLost } from "../../domain/VendorOutcome.ts"
 import type { VideoUsage } from "../../domain/video/VideoCharge.ts"
 import { scrubText } from "../../redaction/credentialsFromClients.ts"
-import type { ChannelAccount, VideoStatus } from "../../services/ProtocolAdapter.ts"
+import type { CancelAnswer, ChannelAccount, VideoStatus } from "../../services/ProtocolAdapter.ts"
+import { errorOf } from "../wire/errorText.ts"
 import type { VendorAnswer } from "../wire/vendorAnswer.ts"
 import { brokenAnswer } from "../wire/vendorFailures.ts"
 
@@ -11,6 +12,35 @@ type Status = Result.Result<VideoStatus, VendorLost>
 
 /** The status of a task that the vendor does not know or has deleted. */
 export const unknownTask: Status = Result.succeed({ _tag: "Unknown" })
+
+/**
+ * The status of a cancelled task. Its code is the same for all vendors, so that clients need not
+ * know how their vendor spells it.
+ */
+export const cancelledTask = (message: string = failures.cancelled): Status =>
+  Result.succeed({ _tag: "Failed", code: "cancelled", message })
+
+/**
+ * Reads an answer to a cancel of a vendor whose success shows only that it took the request.
+ * `isRefusal` tells from the vendor's code whether the vendor does not cancel the job in its present
+ * state; `failureOf` reads every other error.
+ */
+export const readCancelledWith =
+  (
+    failureOf: (account: ChannelAccount, answer: VendorAnswer) => VendorFailure,
+    isRefusal: (code: string) => boolean
+  ) =>
+  (
+    account: ChannelAccount,
+    answer: VendorAnswer
+  ): Result.Result<CancelAnswer, VendorFailure> => {
+    if (answer.status < 300) return Result.succeed({ _tag: "Requested" })
+    const { code } = errorOf(answer.body)
+    const failure = failureOf(account, answer)
+    return code !== null && isRefusal(code)
+      ? Result.succeed({ _tag: "Refused", message: failure.message })
+      : Result.fail(failure)
+  }
 
 /** Default messages for failed tasks whose vendor gives none. */
 const failures = {
@@ -64,6 +94,8 @@ export const taskStatus = (
       return videoUrl === undefined
         ? Result.fail(brokenAnswer(answer))
         : Result.succeed({ _tag: "Succeeded", videoUrl, usage })
+    case "cancelled":
+      return cancelledTask(scrubText(account, message ?? failures.cancelled))
     default:
       return Result.succeed({
         _tag: "Failed",

@@ -5,6 +5,7 @@
 import { Effect, Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { plainText } from "../../domain/plainText.ts"
+import { publicStates } from "../../domain/taskStates.ts"
 import { idFilter, timeQuery } from "../../http/api/admin/lists.ts"
 import { bodyErrors, errors } from "../../http/api/apiErrors.ts"
 import { operation } from "../../http/api/document.ts"
@@ -15,6 +16,7 @@ import {
   AttemptView,
   amount,
   arrayOf,
+  cancellationFields,
   decimalOrNull,
   deletedObjects,
   flag,
@@ -30,6 +32,7 @@ import {
   timeOrNull,
   UsageEntry
 } from "../../http/api/shared.ts"
+import { CallPurpose } from "../../services/CallLog.ts"
 
 export const OrphanView = Schema.Struct({
   id: text("The task, image or text request"),
@@ -84,7 +87,7 @@ const Transition = Schema.Struct({
 const UpstreamCall = Schema.Struct({
   id: text("The call's id; the order's own where its row tells of the call"),
   channel: text("Whose vendor was called"),
-  purpose: oneOf(["submit", "poll", "image", "text"], "What it was for"),
+  purpose: oneOf(CallPurpose.literals, "What it was for"),
   method: textOrNull("HTTP method"),
   url: textOrNull("Address, without what is secret in it"),
   status: nullable(Schema.Int, "HTTP status; null without an answer"),
@@ -229,6 +232,22 @@ export class HistoryGroup extends HttpApiGroup.make("history").add(
       operation(
         "Delete a task",
         "What a task that has ended made, its files and its vendor's words, as its member can. The books stay."
+      )
+    ),
+  HttpApiEndpoint.post("cancelTask", "/tasks/:id/cancel", {
+    params: { id: text("The task of a video or images") },
+    success: Schema.Struct({
+      id: text("The task's id"),
+      task_status: oneOf(publicStates, "The state of the task after the vendor was asked"),
+      ...cancellationFields
+    }).annotate({ identifier: "CancelledTask" }),
+    error: errors.TaskNotFound
+  })
+    .annotate(AllowedRoles, ["operator"])
+    .annotateMerge(
+      operation(
+        "Cancel a task",
+        "Asks the vendor of a running task to cancel it, as its member can. The hold is released when the vendor reports the end."
       )
     ),
   HttpApiEndpoint.get("listOrphans", "/orphans", {

@@ -4,6 +4,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { TaskProcessing } from "../../domain/Errors.ts"
 import { formatNano } from "../../domain/money/Money.ts"
 import { taskKindOf } from "../../domain/orderIds.ts"
+import { publicState } from "../../domain/taskStates.ts"
 import { operatorApi } from "../../http/api/contractOf.ts"
 import { timeRange } from "../../http/handlers/money/times.ts"
 import { listView, pageOf } from "../../http/handlers/respond.ts"
@@ -15,6 +16,7 @@ import {
   usageView,
   vendorBillView
 } from "../../http/handlers/views.ts"
+import { TaskSettlement } from "../../polling/TaskSettlement.ts"
 import { withoutEchoes } from "../../redaction/promptsFromRecords.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import { type OrphanRecord, Orphans } from "../../services/Orphans.ts"
@@ -198,6 +200,7 @@ export const layerHistoryHandlers = HttpApiBuilder.group(
     const orphans = yield* Orphans
     const audit = yield* AdminAudit
     const tasks = yield* TaskRepo
+    const settlement = yield* TaskSettlement
     const { timeZone } = yield* Settings
 
     return handlers.handleAll({
@@ -216,6 +219,16 @@ export const layerHistoryHandlers = HttpApiBuilder.group(
         }
         yield* tasks.erase(organizationId, id)
         return { id, object: `${kind}.deleted` as const, deleted: true }
+      }),
+      cancelTask: Effect.fn("history.cancelTask")(function* ({ params }) {
+        const { id, organizationId, task: taskFacts } = yield* history.find(params.id)
+        if (taskFacts === null) return yield* noSuchTask(id)
+        const { task, cancellation } = yield* settlement.cancel(organizationId, id)
+        return {
+          id,
+          task_status: publicState(task.state) ?? "failed",
+          ...(cancellation === null ? {} : { cancellation })
+        }
       }),
       listOrphans: Effect.fn("history.listOrphans")(function* ({ query }) {
         const {

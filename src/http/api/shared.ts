@@ -5,6 +5,7 @@ import { partKinds } from "../../domain/money/chargeParts.ts"
 import { Amount } from "../../domain/money/Money.ts"
 import { type TaskKind, taskKinds } from "../../domain/orderIds.ts"
 import { plainText } from "../../domain/plainText.ts"
+import { cancellationStatuses } from "../../domain/taskAnswers.ts"
 import { publicStates } from "../../domain/taskStates.ts"
 
 /** The annotations of a field: its description, and an example. */
@@ -244,6 +245,19 @@ export const TaskFailure = Schema.Struct({
   message: text("The vendor's message")
 })
 
+/** What came of the request to cancel a task that goes on. */
+export const cancellationFields = {
+  cancellation: Schema.optionalKey(
+    Schema.Struct({
+      status: oneOf(
+        cancellationStatuses,
+        "`requested`: the vendor took the request, and the task's end shows what came of it; `refused`: the task goes on; `unknown`: the vendor could not be asked, cancel again"
+      ),
+      message: text("Why the task goes on")
+    }).annotate({ description: "Set in the answer to a cancel of a task that goes on" })
+  )
+}
+
 /** The request for a task, with long polling when it has a `wait`. */
 export const taskRequest = {
   params: { task_id: taskId },
@@ -339,6 +353,11 @@ export const taskEvent = <View extends Schema.Top>(
       examples: [example]
     })
   })
+
+export const CANCEL_DESCRIPTION =
+  "Asks the task's vendor to cancel it, with a key of the member who ordered it, and answers with the " +
+  "task. The hold is released when the vendor reports the end: then the task is `failed` with the code " +
+  "`cancelled`. A task that goes on has `cancellation`, and one that has ended is answered as it ended."
 
 export const EVENTS_DESCRIPTION =
   "Server-sent events: the present state of the task at once, and its last state when it ends, after " +

@@ -11,7 +11,7 @@ CREATE TABLE upstream_calls (
   started_at timestamptz NOT NULL,
   id text NOT NULL,
   channel_id text NOT NULL,
-  purpose text NOT NULL CHECK (purpose IN ('submit', 'poll', 'image', 'text')),
+  purpose text NOT NULL CHECK (purpose IN ('submit', 'poll', 'cancel', 'image', 'text')),
   method text NOT NULL,
   url text NOT NULL,
   status int,

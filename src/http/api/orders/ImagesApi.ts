@@ -20,6 +20,8 @@ import {
 import {
   arrayOf,
   deletedTask,
+  CANCEL_DESCRIPTION,
+  cancellationFields,
   EVENTS_DESCRIPTION,
   expiresAt,
   fileRequest,
@@ -75,7 +77,7 @@ const ImageEditForm = Schema.Struct({
   mask: file("The mask of the first picture, which is edited where the mask is transparent")
 })
 
-const processing = { id: taskId, task_status: taskStatus("processing") }
+const processing = { id: taskId, task_status: taskStatus("processing"), ...cancellationFields }
 
 const failed = {
   id: taskId,
@@ -193,6 +195,13 @@ export class ImagesGroup extends HttpApiGroup.make("images").add(
     .annotate(RequiredScope, "images")
     .annotate(HeldOpen, "always")
     .annotateMerge(operation("Follow an image task", EVENTS_DESCRIPTION)),
+  HttpApiEndpoint.post("cancel", "/images/:task_id/cancel", {
+    params: { task_id: taskId },
+    success: ImageTaskView,
+    error: [errors.TaskNotFound, errors.PermissionDenied]
+  })
+    .annotate(RequiredScope, "images")
+    .annotateMerge(operation("Cancel an image task", CANCEL_DESCRIPTION)),
   HttpApiEndpoint.delete("remove", "/images/:task_id", {
     params: { task_id: taskId },
     success: deletedTask("image"),

@@ -12,7 +12,9 @@ import {
   TakesLinks
 } from "../middlewares.ts"
 import {
+  cancellationFields,
   deletedTask,
+  CANCEL_DESCRIPTION,
   EVENTS_DESCRIPTION,
   expiresAt,
   fileRequest,
@@ -31,7 +33,7 @@ import {
 } from "../shared.ts"
 import { asOpenaiVideo, openaiVideoFields } from "./OpenaiVideosApi.ts"
 
-const processing = { id: taskId, task_status: taskStatus("processing") }
+const processing = { id: taskId, task_status: taskStatus("processing"), ...cancellationFields }
 const succeeded = {
   id: taskId,
   task_status: taskStatus("succeeded"),
@@ -151,6 +153,13 @@ export class VideosGroup extends HttpApiGroup.make("videos").add(
     .annotate(RequiredScope, "videos")
     .annotate(HeldOpen, "always")
     .annotateMerge(operation("Follow a video task", EVENTS_DESCRIPTION)),
+  HttpApiEndpoint.post("cancel", "/videos/:task_id/cancel", {
+    params: { task_id: taskId },
+    success: VideoTaskView,
+    error: [errors.TaskNotFound, errors.PermissionDenied]
+  })
+    .annotate(RequiredScope, "videos")
+    .annotateMerge(operation("Cancel a video task", CANCEL_DESCRIPTION)),
   HttpApiEndpoint.delete("remove", "/videos/:task_id", {
     params: { task_id: taskId },
     success: deletedTask("video"),

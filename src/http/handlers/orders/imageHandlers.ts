@@ -84,6 +84,7 @@ export const layerImagesHandlers = Layer.unwrap(
         return orderHandlers.handleAll({
           list: ({ query }) => tasks.list(query),
           read: ({ params, query }) => tasks.answer(params.task_id, query.wait),
+          cancel: ({ params }) => tasks.cancel(params.task_id),
           remove: ({ params }) => tasks.remove(params.task_id),
           content: ({ params, headers }) => files.image(params.task_id, params.n, headers),
           events: ({ params, headers }) => tasks.events(params.task_id, headers["last-event-id"])

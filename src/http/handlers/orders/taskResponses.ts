@@ -15,7 +15,8 @@ import {
   type TaskDialect,
   type TaskKind,
   type TaskName,
-  taskNamed
+  taskNamed,
+  taskPaths
 } from "../../../domain/orderIds.ts"
 import { taskAnswer } from "../../../domain/taskAnswers.ts"
 import { eventNumber, LAST_EVENT, seenEvent, statesShownAs } from "../../../domain/taskStates.ts"
@@ -62,12 +63,13 @@ export const taskIdOf = (
 }
 
 /**
- * The refusal to delete a colleague's task. Members may read the tasks of colleagues, but only the
- * member who paid for a task may delete it.
+ * The refusal to end or delete a colleague's task. Members may read the tasks of colleagues, but only
+ * the member who paid for a task may do more.
  */
-const notOwner = new PermissionDenied({
-  message: "A task is deleted with a key of the member who ordered it, or by an operator"
-})
+const notOwner = (action: "cancelled" | "deleted") =>
+  new PermissionDenied({
+    message: `A task is ${action} with a key of the member who ordered it, or by an operator`
+  })
 
 /**
  * The stored id of a list's cursor. A cursor that is not an id is returned unchanged, and matches
@@ -265,15 +267,36 @@ export const makeTaskResponses = Effect.fnUntraced(function* (taskKind: TaskKind
           : yield* readAtEnd(organizationId, id, waitSeconds)
       return yield* answerOf(task, dialectOf(id))
     }),
+    /**
+     * Asks the task's vendor to cancel it, and answers with the task. A task that goes on has
+     * `cancellation`, which tells why.
+     */
+    cancel: Effect.fnUntraced(function* (id: string) {
+      const { organizationId, memberId } = yield* CurrentCaller
+      const name = yield* taskIdOf(taskKind, id)
+      const { memberId: owner } = yield* withClientId(id, tasks.find(organizationId, name.id))
+      if (owner !== memberId) return yield* notOwner("cancelled")
+      const { task, cancellation } = yield* withClientId(
+        id,
+        asVendorTime(settlement.cancel(organizationId, name.id))
+      )
+      const view = yield* makeViewIn(dialectOf(id))
+      return HttpServerResponse.jsonUnsafe(
+        { ...view(task), ...(cancellation === null ? {} : { cancellation }) },
+        { headers: task.finished ? {} : retryHeaders(task.kind, task.ageSeconds) }
+      )
+    }),
     /** Deletes the task. The ledger entries of the task stay. */
     remove: Effect.fnUntraced(function* (id: string) {
       const { organizationId, memberId } = yield* CurrentCaller
       const task = yield* read(organizationId, id, 0)
-      if (task.memberId !== memberId) return yield* notOwner
+      if (task.memberId !== memberId) return yield* notOwner("deleted")
       if (!task.finished) {
         const retryAfterSeconds = Number(retryHeaders(task.kind, task.ageSeconds)["retry-after"])
-        const message = "The task is still processing: delete it when it has ended"
-        return yield* new TaskProcessing({ message, retryAfterSeconds })
+        return yield* new TaskProcessing({
+          message: `The task is still processing: delete it when it has ended, or cancel it with POST ${taskPaths[taskKind]}/${id}/cancel`,
+          retryAfterSeconds
+        })
       }
       yield* tasks.erase(organizationId, task.id)
       return { id, object: `${taskKind}.deleted` as const, deleted: true }

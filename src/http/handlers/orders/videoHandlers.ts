@@ -36,6 +36,7 @@ export const layerVideosHandlers = Layer.unwrap(
         return orderHandlers.handleAll({
           list: ({ query }) => tasks.list(query),
           read: ({ params, query }) => tasks.answer(params.task_id, query.wait),
+          cancel: ({ params }) => tasks.cancel(params.task_id),
           remove: ({ params }) => tasks.remove(params.task_id),
           content: ({ params, headers }) => files.video(params.task_id, headers),
           events: ({ params, headers }) => tasks.events(params.task_id, headers["last-event-id"])
