@@ -40,7 +40,15 @@ import {
   unknownTask
 } from "./common/videoStatus.ts"
 import { localRefusal } from "./wire/vendorFailures.ts"
-import { bearer, cloudUrl, get, omitEmpty, post, postEmpty, secondsOf } from "./wire/vendorRequest.ts"
+import {
+  bearer,
+  cloudUrl,
+  get,
+  omitEmpty,
+  post,
+  postEmpty,
+  secondsOf
+} from "./wire/vendorRequest.ts"
 
 // Wire schemas
 

@@ -202,7 +202,8 @@ export const makeVideoPolls = Effect.fnUntraced(function* (verdicts: VideoVerdic
   /**
    * Asks the vendor to cancel the job, and polls it afterwards, because the hold is released by the
    * vendor's report of the end alone. `report` gets what came of the request. A vendor that deletes
-   * ended jobs by the same request is polled before it too, and asked only about a job in its queue.
+   * ended jobs by the same request is polled before it too, and gets the request once, and only for
+   * a job in its queue.
    */
   const cancelJob = Effect.fnUntraced(function* (
     adapter: VideoAdapter,
@@ -222,6 +223,10 @@ export const makeVideoPolls = Effect.fnUntraced(function* (verdicts: VideoVerdic
       const status = yield* adapter.poll(account, task)
       if (status._tag !== "Processing" || status.isQueued !== true) {
         report(isBegun)
+        return settledBy(status)
+      }
+      if (!(yield* repo.startCancel(task.organizationId, task.id))) {
+        report(isRequested)
         return settledBy(status)
       }
     }

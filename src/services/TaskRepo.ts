@@ -281,6 +281,11 @@ export class TaskRepo extends Context.Service<
       }
     ): Effect.Effect<boolean>
     /**
+     * Records that a request to cancel the task is about to be sent. False where one was sent within
+     * the time of a lease, or the task is not processing: of several gateways only one sends it.
+     */
+    startCancel(organizationId: string, id: string): Effect.Effect<boolean>
+    /**
      * Pauses polling of a channel for this many seconds. A pause that already lasts longer is not
      * shortened.
      */

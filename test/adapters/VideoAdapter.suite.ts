@@ -5,7 +5,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import type { VideoProtocol } from "../../src/domain/video/VideoProtocol.ts"
-import type { VideoOrder, VideoStatus } from "../../src/services/ProtocolAdapter.ts"
+import type { CancelAnswer, VideoOrder, VideoStatus } from "../../src/services/ProtocolAdapter.ts"
 import { brokenVendor, type Reply } from "../support/brokenVendor.ts"
 import { type Failure, failureOf, lost, refused } from "./failures.ts"
 import {
@@ -78,9 +78,22 @@ export interface VideoSubject {
     readonly reply: Reply
     readonly failure: Failure
   }>
+  /** How a job is cancelled; left out where the protocol cannot. */
+  readonly cancel?: {
+    /** Method and path of the request. */
+    readonly request: string
+    readonly answers: ReadonlyArray<{
+      readonly says: string
+      readonly reply: Reply
+      readonly answer: CancelAnswer
+    }>
+  }
   /** A poll answer that a task failed with this message. */
   readonly failedWith: (message: string) => Readonly<Record<string, unknown>>
 }
+
+/** The names of the status of a job that its vendor has not begun. */
+const queuedName = /"(?:queued|pending|PENDING)"/
 
 /** Statuses of an unfinished job that any vendor documents. */
 const documentedWords: ReadonlyArray<string | undefined> = [
@@ -182,11 +195,13 @@ export const videoAdapterSuite = (subject: VideoSubject): void => {
       it.effect.each(named(subject.polls))("a poll: %s", ([, poll]) =>
         Effect.gen(function* () {
           const { body, httpStatus = 200, status, isMarked } = poll
-          const { unknownStatus, ...read } = {
+          const { unknownStatus, isQueued, ...read } = {
             unknownStatus: undefined,
+            isQueued: false,
             ...(yield* pollBroken({ status: httpStatus, body }, isMarked))
           }
           assert.deepEqual<unknown>(read, status)
+          assert.strictEqual(isQueued, queuedName.test(JSON.stringify(body)))
           if (JSON.stringify(body).includes('"unheard-of"')) {
             assert.strictEqual(unknownStatus, "unheard-of")
           }
@@ -266,6 +281,34 @@ export const videoAdapterSuite = (subject: VideoSubject): void => {
         seconds: limitSeconds.poll,
         dialect: subject.pollDialect ?? subject.dialect
       })
+
+      const { cancel } = subject
+      if (cancel === undefined) return
+      const sendCancel = (there: ReturnType<typeof accountAt>) =>
+        Effect.flatMap(videoAdapter(protocol), (adapter) =>
+          adapter.cancel === undefined ? Effect.die("no cancel") : adapter.cancel.send(there, ref)
+        )
+
+      it.effect.each(named(cancel.answers))("a cancel: %s", ([, { reply, answer }]) =>
+        Effect.gen(function* () {
+          const vendor = yield* brokenVendor(reply)
+          assert.deepStrictEqual(yield* sendCancel(accountAt(vendor.url)), answer)
+          assert.deepStrictEqual(
+            (yield* vendor.requests).map(({ method, target }) => `${method} ${target}`),
+            [cancel.request]
+          )
+        })
+      )
+
+      it.effect.each<Reply>(["reset", { status: 401, body: {} }, { status: 500, body: "no" }])(
+        "a cancel that says nothing of the job fails: %j",
+        (reply) =>
+          Effect.gen(function* () {
+            const vendor = yield* brokenVendor(reply)
+            yield* Effect.flip(sendCancel(accountAt(vendor.url)))
+            assert.lengthOf(yield* vendor.requests, 1)
+          })
+      )
     }
   )
 }

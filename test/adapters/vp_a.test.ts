@@ -347,7 +347,7 @@ const subject: VideoSubject = {
     ...["cancelled", "canceled"].map((status) => ({
       says: `a task that is ${status} has failed as cancelled`,
       body: { status, error: null },
-      status: failed(status, "The vendor cancelled the task")
+      status: failed("cancelled", "The vendor cancelled the task")
     })),
     {
       says: "an expired task has failed as expired",
@@ -362,6 +362,20 @@ const subject: VideoSubject = {
     { says: "a success with an empty address", body: succeeded({ content: { video_url: "" } }) },
     { says: "a success with a wrong address", body: succeeded({ content: { video_url: 7 } }) }
   ],
+  cancel: {
+    request: `DELETE ${path}/901%2Fa%20b`,
+    answers: [
+      { says: "a success", reply: { body: {} }, answer: { _tag: "Requested" } },
+      {
+        says: "a task that runs",
+        reply: {
+          status: 409,
+          body: { error: { code: "InvalidAction.RunningTaskDeletion", message: "It runs." } }
+        },
+        answer: { _tag: "Refused", message: "It runs." }
+      }
+    ]
+  },
   failedWith: (message) => ({ status: "failed", error: { code: "x", message } })
 }
 

@@ -183,7 +183,7 @@ const subject: VideoSubject = {
     ...["cancelled", "canceled"].map((status) => ({
       says: `a task that is ${status} has failed`,
       body: task(status),
-      status: failed(status, "The vendor cancelled the task")
+      status: failed("cancelled", "The vendor cancelled the task")
     })),
     {
       says: "an expired task has failed",

@@ -134,7 +134,7 @@ const simulated: ReadonlyArray<Omit<SimulatedVideoSubject, "protocol">> = [
     listedProtocol: "vp_f",
     model: "x2.7-t2v-cn",
     wires: familyF.wires.filter(({ order }) => order.upstreamModel?.startsWith("x2.")),
-    endings: [["sim:cancel", "CANCELED", ""]],
+    endings: [["sim:cancel", "cancelled", ""]],
     usage: {
       ...bySeconds,
       outputSeconds: 5,

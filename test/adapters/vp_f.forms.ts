@@ -145,7 +145,7 @@ export const formsOfVpF = (path: string) =>
       ...["CANCELED", "CANCELLED"].map((word) => ({
         says: `${word} is a failure`,
         body: task(word),
-        status: failed(word, "The vendor cancelled the task")
+        status: failed("cancelled", "The vendor cancelled the task")
       })),
       {
         says: "UNKNOWN is an unknown task",

@@ -13,7 +13,18 @@ const subject: VideoSubject = {
   bases: ["", "/", "//", "/relay", "/relay/"].map((base) => {
     const root = base.replace(/\/+$/, "")
     return { base, submit: `${root}${path}`, poll: `${root}/api/v1/tasks/901%2Fa%20b` }
-  })
+  }),
+  cancel: {
+    request: "POST /api/v1/tasks/901%2Fa%20b/cancel",
+    answers: [
+      { says: "a success", reply: { body: { request_id: "r-1" } }, answer: { _tag: "Requested" } },
+      {
+        says: "a task that is not pending",
+        reply: { status: 400, body: { code: "UnsupportedOperation", message: "It runs." } },
+        answer: { _tag: "Refused", message: "It runs." }
+      }
+    ]
+  }
 }
 
 videoAdapterSuite(subject)
@@ -26,7 +37,7 @@ videoSimulatorSuite({
   endings: [
     ["sim:fail", "InternalError", ""],
     ["sim:moderate-output", "DataInspectionFailed", ""],
-    ["sim:cancel", "CANCELED", "The vendor cancelled the task"]
+    ["sim:cancel", "cancelled", "The vendor cancelled the task"]
   ],
   usage: {
     completionTokens: null,

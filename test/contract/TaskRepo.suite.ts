@@ -420,6 +420,34 @@ export const taskRepoSuite = (
       )
     })
 
+    it.effect("of many cancels of a task at once one is sent, and none of an ended task", () =>
+      Effect.gen(function* () {
+        const repo = yield* TaskRepo
+        const ledger = yield* Ledger
+        const { organizationId, ids } = yield* dueTasks("cancels", 1)
+        const [id = ""] = ids
+        const starts = yield* Effect.all(
+          Array.from({ length: 8 }, () => repo.startCancel(organizationId, id)),
+          { concurrency: "unbounded" }
+        )
+        assert.deepStrictEqual(
+          starts.filter((isSent) => isSent),
+          [true]
+        )
+        yield* ledger.release({
+          organizationId,
+          holdId: id,
+          by: "poll",
+          task: { from: "processing", state: "failed", errorCode: "cancelled", errorMessage: "" },
+          orphan: null,
+          answer: null,
+          forgetKey: false
+        })
+        assert.isFalse(yield* repo.startCancel(organizationId, id))
+        assert.isFalse(yield* repo.startCancel(organizationId, "vt_none"))
+      })
+    )
+
     it.effect("a paused channel is asked for nothing but tasks past their deadline", () =>
       Effect.gen(function* () {
         yield* claimTheRest

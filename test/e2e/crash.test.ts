@@ -1,5 +1,5 @@
 import { assert, it, layer } from "@effect/vitest"
-import { Context, Effect, Layer, type Scope } from "effect"
+import { Context, Effect, Layer, Schema, type Scope } from "effect"
 import type { Failpoint } from "../../src/runtime/Failpoints.ts"
 import { layerSimulator, Simulator } from "../../src/simulator/Simulator.ts"
 import { type GatewayNode, startGateway } from "../support/cluster.ts"
@@ -226,6 +226,37 @@ const killedAt = (
     )
     assert.strictEqual((yield* count) - before, repeat === "ordered" ? 1 : jobs)
   }).pipe(Effect.scoped)
+
+it.live(
+  "killed after the vendor's answer to a cancel: the task ends as cancelled, and its hold is back",
+  () =>
+    Effect.gen(function* () {
+      const simulator = yield* Simulator
+      const env = yield* environmentOf(sharedKind)
+      const first = yield* startGateway({ ...env, KILL_AT: "video.cancelled" })
+      const { key, organizationPath } = yield* prepareCustomer(
+        first,
+        "100",
+        catalogFor(simulator.url)
+      )
+      const created = yield* call(`${first.url}/v1/videos/generations`, {
+        key,
+        json: { ...film, prompt: "a lighthouse sim:waits" }
+      })
+      const { id } = yield* Schema.decodeUnknownEffect(Schema.Struct({ id: Schema.String }))(
+        created.body
+      )
+      const cancel = (url: string) => call(`${url}/v1/videos/${id}/cancel`, { method: "POST", key })
+      yield* Effect.forkChild(Effect.exit(cancel(first.url)))
+      assert.strictEqual((yield* first.process.end).signal, "SIGKILL")
+
+      const second = yield* startGateway(env)
+      assert.strictEqual(yield* settledBalance(second, organizationPath), "100")
+      const error = { code: "cancelled", message: "The vendor cancelled the task" }
+      assert.deepEqual((yield* cancel(second.url)).body, { id, task_status: "failed", error })
+    }).pipe(Effect.provide(layerSimulator({ port: 0 })), Effect.scoped),
+  60_000
+)
 
 /** A living gateway would settle the task before the other one gets there. */
 const onlyAlone: ReadonlySet<Failpoint> = new Set([

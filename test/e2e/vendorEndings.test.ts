@@ -21,12 +21,12 @@ const unified: readonly [cancelled: Said, expired: Said] = [
   ["failed", "the task took too long"]
 ]
 const thirdGeneration: readonly [cancelled: Said, expired: Said] = [
-  ["UserCancelled", "The vendor failed to make the video: UserCancelled"],
+  ["cancelled", "The vendor failed to make the video: UserCancelled"],
   ["Canceled", "The vendor failed to make the video: Canceled"]
 ]
 /** An expired task is one this vendor has forgotten. */
 const cloud: readonly [cancelled: Said, expired: Said] = [
-  ["CANCELED", "The vendor cancelled the task"],
+  ["cancelled", "The vendor cancelled the task"],
   lost
 ]
 

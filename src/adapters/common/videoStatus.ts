@@ -30,10 +30,7 @@ export const readCancelledWith =
     failureOf: (account: ChannelAccount, answer: VendorAnswer) => VendorFailure,
     isRefusal: (code: string) => boolean
   ) =>
-  (
-    account: ChannelAccount,
-    answer: VendorAnswer
-  ): Result.Result<CancelAnswer, VendorFailure> => {
+  (account: ChannelAccount, answer: VendorAnswer): Result.Result<CancelAnswer, VendorFailure> => {
     if (answer.status < 300) return Result.succeed({ _tag: "Requested" })
     const { code } = errorOf(answer.body)
     const failure = failureOf(account, answer)
@@ -49,7 +46,15 @@ const failures = {
   expired: "The task expired at the vendor"
 }
 
-const meanings = ["queued", "open", "finished", "unknown", "failed", "cancelled", "expired"] as const
+const meanings = [
+  "queued",
+  "open",
+  "finished",
+  "unknown",
+  "failed",
+  "cancelled",
+  "expired"
+] as const
 
 /** The vendor's status names of a task, by meaning. */
 export type StatusNames = {

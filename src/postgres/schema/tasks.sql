@@ -44,6 +44,8 @@ CREATE TABLE tasks (
   -- The number of claims so far. A write names the claim that it belongs to (fencing token).
   lease bigint NOT NULL DEFAULT 0,
   unknown_since timestamptz,
+  -- When a gateway last sent the vendor a request to cancel the task.
+  cancel_sent_at timestamptz,
   finished_at timestamptz,
   -- When the owner deleted the task: its results and texts are then erased, while its order and its
   -- charge remain.

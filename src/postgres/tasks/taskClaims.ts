@@ -166,6 +166,7 @@ export const makeTaskClaims = Effect.fnUntraced(function* (sql: PgClient.PgClien
     return claims.flat()
   })
 
+  const decodeIds = decodeRows(Schema.Struct({ id: Schema.String }))
   const decodePlaceRows = decodeRows(Schema.Struct({ place: Schema.Int }))
   const putBacks = yield* makeMicroBatch({
     maxItems: MAX_PUT_BACKS,
@@ -214,5 +215,18 @@ export const makeTaskClaims = Effect.fnUntraced(function* (sql: PgClient.PgClien
   const putBack: TaskRepo["Service"]["putBack"] = (task, options) =>
     putBacks.submit(laneOf(task.organizationId), { task, ...options })
 
-  return { claim, claimDue, putBack }
+  const startCancel: TaskRepo["Service"]["startCancel"] = (organizationId, id) =>
+    decodeIds(
+      withStatementTimeout(sql`
+        UPDATE tasks SET cancel_sent_at = now()
+         WHERE organization_id = ${organizationId} AND id = ${id} AND state = 'processing'
+           AND (cancel_sent_at IS NULL
+                OR cancel_sent_at <= now() - make_interval(secs => ${settings.leaseSeconds}))
+        RETURNING id`)
+    ).pipe(
+      Effect.map(({ length }) => length === 1),
+      Effect.orDie
+    )
+
+  return { claim, claimDue, putBack, startCancel }
 })

@@ -115,6 +115,22 @@ const failureOf = ({ reason }: EndedEntry, { unusableMessage }: TaskForm) => {
   }
 }
 
+/** Cancels a pending task; a task in any other state is refused. */
+export const cancelTask = Effect.fnUntraced(function* (desk: Desk, id: string, form: TaskForm) {
+  const tasks = yield* Tasks
+  const pollResult = yield* tasks.peek(desk, id, form.lifecycle)
+  if (pollResult._tag === "Broken") return yield* desk.refuse(500)
+  if (pollResult._tag !== "Between" || pollResult.status !== form.lifecycle.runningStatuses[0]) {
+    return yield* refusal(
+      400,
+      "UnsupportedOperation",
+      "Failed to cancel the task, please confirm if the task is in PENDING status."
+    )
+  }
+  yield* tasks.cancel(pollResult.acceptedEntry)
+  return HttpServerResponse.jsonUnsafe({ request_id: requestId() })
+})
+
 /** Answers one poll of a task; the id may be unknown. */
 export const pollTask = Effect.fnUntraced(function* (desk: Desk, id: string, form: TaskForm) {
   const pollResult = yield* (yield* Tasks).poll(desk, id, form.lifecycle)

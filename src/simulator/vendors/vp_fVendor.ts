@@ -20,6 +20,7 @@ import {
 } from "../Vendor.ts"
 import {
   between,
+  cancelTask,
   invalid,
   isAsyncRequest,
   moderatedInput,
@@ -261,6 +262,11 @@ export const routesAt = (
     method: "GET",
     path: `${paths.poll}/:id`,
     handle: (call) => pollTask(desk, call.params.id ?? "", form)
+  },
+  {
+    method: "POST",
+    path: `${paths.poll}/:id/cancel`,
+    handle: (call) => cancelTask(desk, call.params.id ?? "", form)
   }
 ]
 

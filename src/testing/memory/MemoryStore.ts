@@ -61,6 +61,7 @@ export interface StoredTask {
   askedAt: number | null
   nextPollAt: number | null
   unknownSince: number | null
+  cancelSentAt: number | null
   finishedAt: number | null
   erasedAt: number | null
   lease: bigint

@@ -302,6 +302,15 @@ export const layerTaskRepoMemory = Layer.effect(
         if (isKnown === false) task.unknownSince ??= now
         return true
       }),
+      startCancel: Effect.fn("TaskRepo.startCancel")((organizationId, id) =>
+        Effect.map(Clock.currentTimeMillis, (now) => {
+          const task = findRow(organizationId, id)?.task
+          if (task?.state !== "processing") return false
+          const isSent = task.cancelSentAt !== null && task.cancelSentAt > now - leaseSeconds * 1000
+          if (!isSent) task.cancelSentAt = now
+          return !isSent
+        })
+      ),
       pause: Effect.fn("TaskRepo.pause")((channelId, seconds) =>
         Effect.map(Clock.currentTimeMillis, (now) => {
           const until = Math.max(store.pauses.get(channelId) ?? 0, now + seconds * 1000)

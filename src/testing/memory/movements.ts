@@ -72,6 +72,7 @@ const newTask = ({ ttlSeconds, task }: HoldRequest, nowMillis: number): StoredTa
         errorMessage: null,
         acceptedAt: null,
         askedAt: null,
+        cancelSentAt: null,
         nextPollAt: null,
         unknownSince: null,
         finishedAt: null,

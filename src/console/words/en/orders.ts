@@ -164,6 +164,11 @@ export const orders = {
     toldAtOnce: "The error was returned directly and is not stored.",
     waiting: "The result appears here when it is ready."
   },
+  cancellation: {
+    ended: "The order had already ended.",
+    go: "Cancel order",
+    done: "The order was cancelled, and its hold was released."
+  },
   deletion: {
     go: "Delete",
     title: "Delete this result?",
@@ -194,7 +199,7 @@ export const orders = {
     label: "Vendor calls",
     none: "No calls recorded",
     some: "The newest {{shown}} of {{total}} calls.",
-    purposes: { submit: "Submit", poll: "Poll", image: "Image", text: "Text" },
+    purposes: { submit: "Submit", poll: "Poll", cancel: "Cancel", image: "Image", text: "Text" },
     noAnswer: "no response",
     times: "{{n}} identical calls",
     until: "last at",

@@ -166,6 +166,7 @@ export const orders: Translated<typeof english> = {
     toldAtOnce: "失败原因已在响应中说明，此处不保留。",
     waiting: "完成后将显示在这里。"
   },
+  cancellation: { ended: "订单此前已结束。", go: "取消订单", done: "订单已取消，预扣金额已释放。" },
   deletion: {
     go: "删除",
     title: "删除这个订单的结果？",
@@ -196,7 +197,7 @@ export const orders: Translated<typeof english> = {
     label: "对供应商的调用",
     none: "没有调用记录。",
     some: "共 {{total}} 次调用，显示最新的 {{shown}} 次。",
-    purposes: { submit: "提交", poll: "查询", image: "图片", text: "文本" },
+    purposes: { submit: "提交", poll: "查询", cancel: "取消", image: "图片", text: "文本" },
     noAnswer: "无响应",
     times: "相同结果 {{n}} 次",
     until: "最后一次",

@@ -19,9 +19,9 @@ import {
 } from "../middlewares.ts"
 import {
   arrayOf,
-  deletedTask,
   CANCEL_DESCRIPTION,
   cancellationFields,
+  deletedTask,
   EVENTS_DESCRIPTION,
   expiresAt,
   fileRequest,

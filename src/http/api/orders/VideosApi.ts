@@ -12,9 +12,9 @@ import {
   TakesLinks
 } from "../middlewares.ts"
 import {
+  CANCEL_DESCRIPTION,
   cancellationFields,
   deletedTask,
-  CANCEL_DESCRIPTION,
   EVENTS_DESCRIPTION,
   expiresAt,
   fileRequest,

@@ -10,6 +10,7 @@ import { Amount, groupDigits, Id, Timestamp } from "../../../parts/texts.tsx"
 import { callsOfOperator } from "../../webhooks/hookCalls.ts"
 import { StateMark } from "../orderMarks.tsx"
 import { OwnerName } from "../owners.tsx"
+import { CancelButton } from "./CancelButton.tsx"
 import { OrderLife } from "./OrderLife.tsx"
 import { OrphanCase } from "./OrphanCase.tsx"
 import { useDeliverySteps } from "./orderDeliveries.tsx"
@@ -281,7 +282,12 @@ const OpenedTimeline = ({ history }: { readonly history: OrderHistory }) => {
         <Title order={1} size="h2">
           {t("one.title", { kind: t(`kinds.${history.kind}`), model: history.model ?? "" })}
         </Title>
-        <CopyLink />
+        <Group gap="xs">
+          <CopyLink />
+          {isOpen(history) && history.kind === "video" ? (
+            <CancelButton id={history.id} isOperator />
+          ) : null}
+        </Group>
       </Group>
       <Group gap="lg">
         <StateMark state={stateOf(history)} />

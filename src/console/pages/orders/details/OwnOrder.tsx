@@ -11,6 +11,7 @@ import { QueryView } from "../../../parts/QueryView.tsx"
 import { Id } from "../../../parts/texts.tsx"
 import { callsOfKey } from "../../webhooks/hookCalls.ts"
 import { StateMark, Tags } from "../orderMarks.tsx"
+import { CancelButton } from "./CancelButton.tsx"
 import { DeleteButton } from "./DeleteButton.tsx"
 import { OrderLife } from "./OrderLife.tsx"
 import { OrderPlayer } from "./OrderPlayer.tsx"
@@ -34,6 +35,10 @@ const deletableKind = (order: Order): TaskKind | null => {
   const isTask = kind !== "video" || order.accepted_at !== null
   return order.state !== "processing" && order.deleted_at === null && isTask ? kind : null
 }
+
+/** Whether a vendor works on the order, which may cancel it. */
+const isCancellable = (order: Order): boolean =>
+  taskKindIn(order) === "video" && order.state === "processing" && order.accepted_at !== null
 
 const Result = ({ order }: { readonly order: Order }) => {
   const { t } = useTranslation("orders")
@@ -82,6 +87,7 @@ const OpenedOrder = ({ order }: { readonly order: Order }) => {
         </Title>
         <Group gap="xs">
           <CopyLink />
+          {isCancellable(order) ? <CancelButton id={order.id} /> : null}
           {deletable === null ? null : <DeleteButton id={order.id} kind={deletable} />}
         </Group>
       </Group>
