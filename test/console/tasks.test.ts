@@ -89,6 +89,31 @@ inBrowser(
       })
     )
 
+    it.effect("a running video is cancelled, by its member and by an operator", () =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const who = yield* gateway.customer("100")
+        const cancelOrder = (link: string, session: Parameters<typeof task>[1]["session"]) =>
+          task("Cancel a running video, from a link", {
+            clicks: 2,
+            session,
+            link,
+            take: (page) =>
+              steps(async () => {
+                await press(page, "Cancel order")
+                await page
+                  .getByText("The order was cancelled, and its hold was released.")
+                  .waitFor()
+                await page.getByText("cancelled", { exact: true }).first().waitFor()
+              })
+          })
+        const order = { model: "film-1", prompt: "a lighthouse sim:waits" }
+        yield* cancelOrder(`/orders/${yield* createVideo(who, order)}`, { apiKey: who.key })
+        yield* cancelOrder(`/all-orders/${yield* createVideo(who, order)}`, asOwner)
+        assert.deepInclude(yield* gateway.balance(who), { balance: "100", held: "0" })
+      })
+    )
+
     it.effect("a customer is created with a member, a key and money", () =>
       task("Create a customer with a member, a key and money", {
         clicks: 4,
