@@ -35,6 +35,7 @@ import { layerAuditor } from "./operations/Auditor.ts"
 import { layerMonitor } from "./operations/Monitor.ts"
 import { layerOrders } from "./orders/Orders.ts"
 import { layerQuotes } from "./orders/QuoteAnswers.ts"
+import { layerQueueJobs } from "./orders/video/queueJobs.ts"
 import { layerUsualTimes } from "./polling/CompletionTimes.ts"
 import { layerPoller, layerRecovery } from "./polling/Poller.ts"
 import { layerTaskSettlement } from "./polling/TaskSettlement.ts"
@@ -151,6 +152,7 @@ export const layerServer = (secrets: Secrets, address: Addresses, routes = layer
       }).pipe(
         Layer.merge([
           layerPoller,
+          layerQueueJobs,
           layerAuditor,
           archive.layerJobs,
           files.layerJobs,

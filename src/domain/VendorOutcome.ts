@@ -227,6 +227,15 @@ export const mayFailOver = (failure: VendorFailure): boolean => {
   return failure._tag === "VendorUnreachable" || (proof !== null && proof !== "refused")
 }
 
+const passingRefusals: ReadonlySet<unknown> = new Set<KnownRefusal>(["rate_limited", "overloaded"])
+
+/**
+ * Whether the vendor certainly produced nothing and may take the same order at the same channel a
+ * little later.
+ */
+export const mayTryAgain = (failure: VendorFailure): boolean =>
+  failure._tag === "VendorUnreachable" || passingRefusals.has(proofOf(failure))
+
 export type FailureKind = KnownRefusal | VendorLost["reason"] | "unreachable" | "vendor_error"
 
 /**

@@ -1,13 +1,16 @@
 /**
- * The states of tasks. Clients see `processing`, `succeeded` and `failed`. Two states are internal:
- * `submitting` (the hold is taken and the vendor has not answered yet) and `rejected` (no task was
- * created).
+ * The states of tasks. Clients see `processing`, `succeeded` and `failed`. Three states are internal:
+ * `waiting` (for a place at its channel), `submitting` (the hold is taken and the vendor has not
+ * answered yet) and `rejected` (no task was created).
  *
  *   video  submitting -> processing -> succeeded     image, speech  submitting -> succeeded
- *               |             `-----> failed                            |-----> failed
- *               `--> rejected                                           `-----> rejected
+ *           ^  |  |           `-----> failed                            |-----> failed
+ *           |  |  `--> rejected                                         `-----> rejected
+ *           v  `--> failed
+ *          waiting -> failed
  *
- * A video runs at its vendor and is polled there. Images and speech arrive in the answer to a single
+ * A video that has waited was answered with its id, so it is `failed` and not `rejected` where its
+ * vendor refuses it. A video runs at its vendor and is polled there. Images and speech arrive in the answer to a single
  * call: the task is `failed` if that answer could not be read and is charged, and `rejected` if the
  * hold was released.
  */
@@ -15,6 +18,7 @@ import { Schema } from "effect"
 import type { TaskKind } from "./orderIds.ts"
 
 export const TaskState = Schema.Literals([
+  "waiting",
   "submitting",
   "processing",
   "succeeded",
@@ -37,7 +41,8 @@ const unpolled = {
  */
 export const transitions = {
   video: {
-    submitting: ["processing", "rejected"],
+    waiting: ["submitting", "failed"],
+    submitting: ["waiting", "processing", "failed", "rejected"],
     processing: ["succeeded", "failed"],
     succeeded: [],
     failed: [],
@@ -78,6 +83,7 @@ export const isFinal = (state: string): boolean => finalStates.has(state)
 /** The state shown by the API; null if the client must not see the task at all. */
 export const publicState = (state: TaskState): "processing" | "succeeded" | "failed" | null => {
   switch (state) {
+    case "waiting":
     case "submitting":
       return "processing"
     case "rejected":

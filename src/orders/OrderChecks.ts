@@ -63,6 +63,8 @@ export interface OrderedModel {
   readonly listMark: boolean | null
   /** The enabled mounts, by priority. */
   readonly mounts: ReadonlyArray<Mount>
+  /** The maximum number of tasks of a channel at a time; null where it has none. */
+  readonly maxTasksOf: (channelId: string) => number | null
 }
 
 /** A mount that can make an order, with its accounts, the job, and its priority and weight. */
@@ -75,6 +77,8 @@ export interface UsableMount extends Pick<Mount, "priority" | "weight"> {
    * table has no price for the order.
    */
   readonly cost: Quote | null
+  /** The maximum number of tasks of the channel at a time; null where it has none. */
+  readonly maxTasks: number | null
 }
 
 /** The models of these modalities that the key may order. */
@@ -174,6 +178,8 @@ export const makeModelCheck = Effect.map(
               ({ model, mounts }) => ({
                 ...offerModel(snapshot, caller.priceList, model, clock.currentTimeMillisUnsafe()),
                 mounts,
+                maxTasksOf: (channelId: string) =>
+                  snapshot.channels.get(channelId)?.max_tasks ?? null,
                 listMark: markOfList(snapshot, caller.priceList)
               })
             )
@@ -258,7 +264,7 @@ export const makeMountCheck = Effect.gen(function* () {
     ProtocolError,
     OfferError
   >(
-    model: Model,
+    { model, maxTasksOf }: Pick<OrderedModel, "model" | "maxTasksOf">,
     mount: Mount,
     rules: OfferRules<Protocol, Offer, ProtocolError, OfferError>
   ): Effect.fn.Return<MountCheck<Protocol, Offer, ProtocolError, OfferError>, Overloaded> {
@@ -291,7 +297,8 @@ export const makeMountCheck = Effect.gen(function* () {
       mount.cost === undefined
         ? null
         : Result.getOrElse(rules.quoteBy(offer, mount.cost), () => null)
-    const usable = { ...offer, priority, weight, accounts: accounts.success, job, cost }
+    const maxTasks = maxTasksOf(channelId)
+    const usable = { ...offer, priority, weight, accounts: accounts.success, job, cost, maxTasks }
     return { _tag: "Usable", protocol, usable }
   })
 
@@ -301,13 +308,13 @@ export const makeMountCheck = Effect.gen(function* () {
     ProtocolError,
     OfferError
   >(
-    { model, mounts }: Pick<OrderedModel, "model" | "mounts">,
+    { model, mounts, maxTasksOf }: Pick<OrderedModel, "model" | "mounts" | "maxTasksOf">,
     rules: OfferRules<Protocol, Offer, ProtocolError, OfferError>
   ) {
     if (mounts.length === 0)
       yield* Effect.fromResult(rules.resolveProtocol(model.protocol, model.id, null))
     const checks: Array<MountCheck<Protocol, Offer, ProtocolError, OfferError>> = []
-    for (const mount of mounts) checks.push(yield* checkMount(model, mount, rules))
+    for (const mount of mounts) checks.push(yield* checkMount({ model, maxTasksOf }, mount, rules))
     const usable = checks.flatMap((check) => (check._tag === "Usable" ? [check.usable] : []))
     if (Arr.isArrayNonEmpty(usable)) {
       const [first, ...others] = usable

@@ -43,6 +43,7 @@ import { makeSpeechTask } from "./text/speechTask.ts"
 import { makeStreamedWork, type StreamedWork } from "./text/streamedWork.ts"
 import { makeTextStream } from "./text/textStream.ts"
 import { makeWorkOrder } from "./text/workOrder.ts"
+import { makeQueueDispatch } from "./video/queueDispatch.ts"
 import { type AcceptedVideo, makeVideoOrder } from "./video/videoOrder.ts"
 
 type OrderResultOr<A, E = never> = Effect.Effect<
@@ -130,6 +131,13 @@ export class Orders extends Context.Service<
       body: TranscriptionBody,
       key?: string
     ): OrderResultOr<AnswerBody | StreamedWork>
+    /** Starts the submits of waiting videos for which their channels have places. */
+    readonly dispatchQueue: Effect.Effect<void>
+    /**
+     * Ends the videos that have waited for as long as they may, and frees the places of orders that
+     * have ended.
+     */
+    readonly sweepQueue: Effect.Effect<void>
   }
 >()("gateway/orders/Orders") {}
 
@@ -171,7 +179,9 @@ interface StreamedOrder<Product, Answer> {
  */
 const replays = {
   video: (recalled: FirstAnswer): AcceptedVideo | null =>
-    recalled._tag === "Video" ? { id: recalled.id, kind: null, shape: null } : null,
+    recalled._tag === "Video"
+      ? { id: recalled.id, kind: null, shape: null, isWaiting: false }
+      : null,
   images: (recalled: FirstAnswer): AnswerBody | null =>
     recalled._tag === "Images" ? recalled.result : null,
   task: (recalled: FirstAnswer): string | null => (recalled._tag === "Task" ? recalled.id : null),
@@ -243,7 +253,8 @@ export const layerOrders = Layer.effect(
     const streamedWork = yield* makeStreamedWork(resolve, keyTurns)
     const speechTask = yield* makeSpeechTask(resolve, keyTurns)
     const makeTranscription = yield* makeTranscriptionRequests
-    const runOrder = yield* makePaidOrders
+    const { run: runOrder, submitWaiting } = yield* makePaidOrders
+    const queue = yield* makeQueueDispatch(videoOrder, { submitWaiting })
     const idempotent = yield* makeIdempotentPaths
     const detached = yield* makeDetached
 
@@ -328,6 +339,8 @@ export const layerOrders = Layer.effect(
       )
 
     return Orders.of({
+      dispatchQueue: queue.dispatch,
+      sweepQueue: queue.sweep,
       video: (caller, body, key) =>
         idempotent.video(caller, body, key, (requestKey) =>
           runToEnd(videoOrder(caller, body), requestKey)

@@ -28,9 +28,10 @@ import type { VideoBody } from "../domain/video/VideoBody.ts"
 import { failAsOverloaded } from "../runtime/databaseErrors.ts"
 import { type Caller, lacksScope, type Scope } from "../services/Access.ts"
 import { Catalog } from "../services/Catalog.ts"
+import { ChannelQueue } from "../services/channels/ChannelQueue.ts"
 import { allowsHold, availableOf, Ledger } from "../services/Ledger.ts"
 import { type Budget, Budgets } from "../services/money/Budgets.ts"
-import { makeModelCheck, type OrderRefusal } from "./OrderChecks.ts"
+import { makeModelCheck, type OrderRefusal, type UsableMount } from "./OrderChecks.ts"
 import {
   chatRequest,
   embeddingRequest,
@@ -73,6 +74,8 @@ export interface Quoted {
   readonly modelId: string
   readonly quote: Quote
   readonly affordable: Affordable
+  /** The place in the queue that the order would have now; null where it would not wait. */
+  readonly queue: { readonly position: number; readonly maxTasks: number } | null
 }
 
 /** A quote is refused with the errors of its order, except for those about missing money. */
@@ -115,6 +118,13 @@ export class Quotes extends Context.Service<
   }
 >()("gateway/orders/Quotes") {}
 
+/** An order with its price, and the mounts that can make it. */
+interface ResolvedOrder {
+  readonly quote: Quote
+  readonly model: Model
+  readonly mounts: ReadonlyArray<Pick<UsableMount, "job" | "maxTasks">>
+}
+
 const MILLIS = 1000
 
 const quotedModalities: ReadonlyArray<QuotedModality> = Struct.keys(scopes)
@@ -129,6 +139,7 @@ export const layerQuotes = Layer.effect(
     const checkModel = yield* makeModelCheck
     const ledger = yield* Ledger
     const budgets = yield* Budgets
+    const queue = yield* ChannelQueue
     const resolve = yield* makeOrderResolution
     const transcriptionRequest = yield* makeTranscriptionRequests
 
@@ -153,11 +164,29 @@ export const layerQuotes = Layer.effect(
       }
     )
 
+    /** The queue at the first mount, where the channels of all mounts are full. */
+    const queuePlaceOf = Effect.fnUntraced(function* (
+      { organizationId }: Caller,
+      { modality }: Model,
+      mounts: ResolvedOrder["mounts"]
+    ) {
+      let first: Quoted["queue"] = null
+      for (const { job, maxTasks } of modality === "video" ? mounts : []) {
+        const position =
+          maxTasks === null
+            ? null
+            : yield* failAsOverloaded(queue.positionOfNew(job.channelId, organizationId, maxTasks))
+        if (maxTasks === null || position === null) return null
+        first ??= { position, maxTasks }
+      }
+      return first
+    })
+
     const quoteWithMoney = Effect.fn("Quotes.quote")(function* <E>(
       caller: Caller,
-      resolved: Effect.Effect<{ readonly quote: Quote; readonly model: Model }, E>
+      resolved: Effect.Effect<ResolvedOrder, E>
     ) {
-      const { quote, model } = yield* resolved
+      const { quote, model, mounts } = yield* resolved
       const [pool, applying] = yield* failAsOverloaded(
         // A key's organisation exists as long as the key, so "not found" is a defect here.
         Effect.orDie(
@@ -171,6 +200,7 @@ export const layerQuotes = Layer.effect(
       return {
         modelId: model.id,
         quote,
+        queue: yield* queuePlaceOf(caller, model, mounts),
         affordable: {
           pool: allowsHold(pool, quote.holdNano),
           poolAvailableNano: availableOf(pool),

@@ -4,7 +4,7 @@
  */
 import { type Array as Arr, Effect, Metric, Random, Result } from "effect"
 import type { BreakerState } from "../channels/ChannelHealth.ts"
-import { ChannelUnavailable, type RateLimited } from "../domain/Errors.ts"
+import { ChannelUnavailable, RateLimited } from "../domain/Errors.ts"
 import {
   mayFailOver,
   type Refusal,
@@ -77,18 +77,38 @@ export interface Turn<Product> {
 
 const noTrials: ReadonlyArray<CooldownTarget> = []
 
-/** Moves the order to its next mount whose channel has a free permit. */
+/** Moves the order to its next mount whose channel has a free permit and a free place. */
 export type NextTurn<Product> = () => Effect.Effect<Turn<Product>, RateLimited | ChannelUnavailable>
 
+export interface Turns<Product> {
+  readonly next: NextTurn<Product>
+  /** The first mount that was skipped because its channel is full; null without such a mount. */
+  readonly fullMount: () => MountedCall<Product> | null
+}
+
+/** Takes a place at the mount's channel; false where the channel is full. */
+export type TakePlace = (
+  mount: Pick<MountedCall<unknown>, "job" | "maxTasks">
+) => Effect.Effect<boolean>
+
+const channelFull = new RateLimited({
+  message:
+    "The channel of this model has as many tasks as its vendor makes at a time; order with max_wait to wait for a place, or send this one again later",
+  param: "model",
+  retryAfterSeconds: 5
+})
+
 /**
- * Iterates over the mounts of one order. A channel that cools down or has no free permit is
+ * Iterates over the mounts of one order. A channel that cools down, is full, or has no free permit is
  * skipped.
  */
 export const makeTurns = <Product>(
   mounts: ReadonlyArray<MountedCall<Product>>,
   moveTo: MoveTo,
-  breakerStateOf: (channelId: string) => Effect.Effect<BreakerState>
-): NextTurn<Product> => {
+  breakerStateOf: (channelId: string) => Effect.Effect<BreakerState>,
+  takePlace: TakePlace
+): Turns<Product> => {
+  let fullMount: MountedCall<Product> | null = null
   let nextIndex = 0
   let callCount = 0
   let refusal: RateLimited | null = null
@@ -108,14 +128,21 @@ export const makeTurns = <Product>(
           shortestCooldown = state
         return turn()
       }
-      callCount += 1
-      return Effect.succeed({
-        mount,
-        trials: state._tag === "HalfOpen" ? state.trials : noTrials
+      return Effect.flatMap(takePlace(mount), (hasPlace) => {
+        if (!hasPlace) {
+          fullMount ??= mount
+          refusal ??= channelFull
+          return turn()
+        }
+        callCount += 1
+        return Effect.succeed({
+          mount,
+          trials: state._tag === "HalfOpen" ? state.trials : noTrials
+        })
       })
     })
   }
-  return turn
+  return { next: turn, fullMount: () => fullMount }
 }
 
 /**

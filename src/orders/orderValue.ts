@@ -2,7 +2,7 @@
  * The type of a checked and priced order of any kind, with the hooks that the steps of an order
  * call. Every kind of order has every hook, so that no step has to check whether a hook exists.
  */
-import type { Array as Arr, Effect, Exit } from "effect"
+import type { Array as Arr, Effect, Exit, Redacted } from "effect"
 import type { Model } from "../domain/catalog/CatalogDocument.ts"
 import type { UpstreamError } from "../domain/Errors.ts"
 import type { FileAddresses } from "../domain/files/fileReferences.ts"
@@ -27,7 +27,7 @@ export interface OrderRun {
 
 /** A mount that can make the order, with its paid call. */
 export interface MountedCall<Product>
-  extends Pick<UsableMount, "priority" | "weight" | "job" | "cost"> {
+  extends Pick<UsableMount, "priority" | "weight" | "job" | "cost" | "maxTasks"> {
   /**
    * Makes the only paid call of the mount, which is never repeated. When the product is streamed
    * while the vendor works on it, the call captures the charge first.
@@ -114,7 +114,18 @@ interface OrderTask {
   readonly rejected: (error: UpstreamError, run: OrderRun) => TaskOutcome
 }
 
+/** How an order waits for a place at a channel that has as many tasks as it may have. */
+export interface OrderWait<Answer> {
+  readonly maxSeconds: number
+  /** The order as JSON, from which any gateway submits it later. */
+  readonly request: () => Redacted.Redacted
+  /** The answer to the client, which has the id of the waiting order. */
+  readonly answer: (id: string) => Answer
+}
+
 export interface PaidOrder<Product, Answer> extends OrderTerms {
+  /** Null where the order is refused at a channel that has as many tasks as it may have. */
+  readonly wait: OrderWait<Answer> | null
   /**
    * The mounts, each of which can make the complete order at this price. When the vendor of one
    * mount created nothing, the next mount is called.
@@ -152,6 +163,7 @@ export interface PaidOrder<Product, Answer> extends OrderTerms {
  * The hooks of an order without a streamed answer, which is answered when its vendor has finished.
  */
 export const unstreamedHooks = {
+  wait: null,
   hasBegun: () => false,
   breakOffOf: () => null,
   finishPart: () => null,

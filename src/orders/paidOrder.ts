@@ -11,11 +11,17 @@ import type { UpstreamError } from "../domain/Errors.ts"
 import type { FileAddresses } from "../domain/files/fileReferences.ts"
 import { encodeQuote, exposureOf, type Quote } from "../domain/money/Quote.ts"
 import { type OrderKind, orderPrefixes } from "../domain/orderIds.ts"
-import { isUnreadableAnswer, upstreamErrorOf, type VendorFailure } from "../domain/VendorOutcome.ts"
+import {
+  isUnreadableAnswer,
+  mayTryAgain,
+  upstreamErrorOf,
+  type VendorFailure
+} from "../domain/VendorOutcome.ts"
 import { renameModelInError } from "../redaction/modelNames.ts"
 import { Failpoints } from "../runtime/Failpoints.ts"
 import { withSpan } from "../runtime/spans.ts"
 import { CallLog, type CallSubject, recordCalls } from "../services/CallLog.ts"
+import { ChannelQueue } from "../services/channels/ChannelQueue.ts"
 import type { RequestKey } from "../services/IdempotencyKeys.ts"
 import { Ledger } from "../services/Ledger.ts"
 import {
@@ -23,13 +29,21 @@ import {
   drawMounts,
   makeCurrentMount,
   makeTurns,
+  type TakePlace,
   type Turn
 } from "./mountTurns.ts"
 import { makeOrderCall } from "./orderCall.ts"
 import { logOrderError, makeOrderEnds, type OpenOrder } from "./orderEnds.ts"
 import { makeFileAddresses, noAddresses } from "./orderFiles.ts"
 import { observedCall, observedOrder } from "./orderTelemetry.ts"
-import type { ChargeNow, OrderRun, OrderTerms, PaidOrder } from "./orderValue.ts"
+import type {
+  ChargeNow,
+  MountedCall,
+  OrderRun,
+  OrderTerms,
+  OrderWait,
+  PaidOrder
+} from "./orderValue.ts"
 import { type MoveTo, makePermits } from "./permits.ts"
 
 /** The purpose of an order's paid call in the call log. */
@@ -49,10 +63,13 @@ const laneOf = (
   channelId: string
 ): Lane => ({ channelId, model: model.id, organizationId: caller.organizationId })
 
+export type PaidOrders = Effect.Success<typeof makePaidOrders>
+
 export const makePaidOrders = Effect.gen(function* () {
   const ledger = yield* Ledger
   const random = yield* SecureRandom.SecureRandom
   const failpoints = yield* Failpoints
+  const queue = yield* ChannelQueue
   const callLog = yield* CallLog
   const health = yield* ChannelHealth
   const watched = withHealth(health)
@@ -81,7 +98,10 @@ export const makePaidOrders = Effect.gen(function* () {
     return open
   }
 
-  const hold = ({ current, key, run, terms }: OpenOrder) =>
+  const hold = (
+    { current, key, run, terms }: Pick<OpenOrder, "current" | "key" | "run" | "terms">,
+    maxWaitSeconds: number | null = null
+  ) =>
     inHoldSpan(
       ledger.hold({
         organizationId: terms.caller.organizationId,
@@ -93,13 +113,16 @@ export const makePaidOrders = Effect.gen(function* () {
         id: run.id,
         amountNano: terms.quote.holdNano,
         exposureNano: exposureOf(terms.quote),
-        ttlSeconds: terms.deadlineSeconds,
+        ttlSeconds: terms.deadlineSeconds + (maxWaitSeconds ?? 0),
         quote: encodeQuote(terms.quote),
         metadata: terms.metadata,
         promptDigest: terms.promptDigest,
         job: current.mount().job,
         cost: encodeCost(current.mount().cost),
-        task: terms.task?.created ?? null,
+        task:
+          terms.task === null
+            ? null
+            : { ...terms.task.created, ...(maxWaitSeconds === null ? {} : { isWaiting: true }) },
         key
       })
     )
@@ -244,7 +267,68 @@ export const makePaidOrders = Effect.gen(function* () {
     return health.endTrial(lane, uncalled.trials, undefined)
   }
 
-  /** Chooses the order's first mount, which takes the channel's permit, and runs the steps. */
+  /** Adds the order to the queue of a full channel, and takes its hold. */
+  const waitAt = Effect.fnUntraced(function* <Product, Answer>(
+    order: PaidOrder<Product, Answer>,
+    { answer, maxSeconds, request }: OrderWait<Answer>,
+    mount: MountedCall<Product>,
+    { run, key }: { readonly run: OrderRun; readonly key: RequestKey | null }
+  ) {
+    const { organizationId } = order.caller
+    const { channelId } = mount.job
+    yield* queue.join({
+      channelId,
+      organizationId,
+      orderId: run.id,
+      request: request(),
+      maxWaitSeconds: maxSeconds
+    })
+    yield* failpoints.pass("video.joined")
+    yield* Effect.onError(
+      hold({ terms: order, run, key, current: { mount: () => mount } }, maxSeconds),
+      () => queue.leave(run.id)
+    )
+    yield* failpoints.pass("video.waiting")
+    return answer(run.id)
+  })
+
+  /**
+   * Makes the function that takes a place at a channel with a maximum number of tasks. An order has
+   * one place at a time.
+   */
+  const makeTakePlace = (
+    { caller, kind }: Pick<OrderTerms, "caller" | "kind">,
+    orderId: string
+  ) => {
+    let isTaken = false
+    const free = Effect.suspend(() => {
+      if (!isTaken) return Effect.void
+      isTaken = false
+      return queue.free(orderId)
+    })
+    const take: TakePlace = ({ job: { channelId }, maxTasks }) => {
+      if (kind !== "video") return Effect.succeed(true)
+      if (maxTasks === null) return Effect.as(free, true)
+      const { organizationId } = caller
+      return Effect.andThen(
+        free,
+        queue.take({ channelId, organizationId, orderId }, maxTasks)
+      ).pipe(
+        Effect.tap((hasPlace) =>
+          Effect.sync(() => {
+            isTaken = hasPlace
+          })
+        )
+      )
+    }
+    return { take, free }
+  }
+
+  /**
+   * Chooses the order's first mount, which takes the channel's permit and place, and runs the steps.
+   * The place of an accepted task is freed when the task has ended, and that of an order whose end is
+   * uncertain when a sweep finds it closed.
+   */
   const runAtMounts = Effect.fnUntraced(function* <Product, Answer>(
     order: PaidOrder<Product, Answer>,
     run: OrderRun,
@@ -252,15 +336,58 @@ export const makePaidOrders = Effect.gen(function* () {
     moveTo: MoveTo
   ) {
     const mounts = yield* drawMounts(order.mounts)
-    const nextTurn = makeTurns(mounts, moveTo, (channelId) =>
-      health.breakerState(laneOf(order, channelId))
+    const place = makeTakePlace(order, run.id)
+    const turns = makeTurns(
+      mounts,
+      moveTo,
+      (channelId) => health.breakerState(laneOf(order, channelId)),
+      place.take
     )
-    const current = yield* makeCurrentMount(yield* nextTurn(), nextTurn, order)
-    const open = openOrder(order, run, key, current)
-    return yield* Effect.onExitPrimitive(stepsOf(order, open, current), () =>
-      endUncalled(order, current)
-    )
+    const steps = Effect.gen(function* () {
+      const first = yield* Effect.result(turns.next())
+      if (Result.isFailure(first)) {
+        const fullMount = turns.fullMount()
+        if (order.wait === null || fullMount === null) return yield* first.failure
+        return yield* waitAt(order, order.wait, fullMount, { run, key })
+      }
+      const current = yield* makeCurrentMount(first.success, turns.next, order)
+      const open = openOrder(order, run, key, current)
+      return yield* Effect.onExitPrimitive(stepsOf(order, open, current), () =>
+        endUncalled(order, current)
+      )
+    })
+    return yield* Effect.tapError(steps, () => place.free)
   })
+
+  /**
+   * Submits an order that has waited, at its only mount. Returns the failure of a vendor that made
+   * nothing and may take the order later; the order then waits again.
+   */
+  const submitWaiting = <Product, Answer>(
+    order: PaidOrder<Product, Answer>,
+    id: string,
+    turn: Turn<Product>
+  ) => {
+    const submit = Effect.fnUntraced(function* (addresses: FileAddresses) {
+      const open = openOrder(order, { id, addresses }, null, { mount: () => turn.mount })
+      const steps = Effect.gen(function* () {
+        const called = yield* callMount(order, open, turn).pipe(
+          Effect.map(Result.succeed),
+          Effect.catchIf(mayTryAgain, (failure) => Effect.succeed(Result.fail(failure))),
+          Effect.catchCause((cause) => afterFailure(order, open, cause))
+        )
+        if (Result.isFailure(called)) return called.failure
+        yield* open.reach("made")
+        yield* ends.finish(open, yield* order.finish(called.success, id))
+        yield* open.reach("finished")
+        return null
+      })
+      return yield* Effect.onExitPrimitive(steps, open.call.log)
+    })
+    return order.files.size === 0
+      ? submit(noAddresses)
+      : Effect.scoped(Effect.flatMap(addressesOf(order.caller.organizationId, order.files), submit))
+  }
 
   const runWithAddresses = <Product, Answer>(
     order: PaidOrder<Product, Answer>,
@@ -279,7 +406,7 @@ export const makePaidOrders = Effect.gen(function* () {
    * failure the hold is released before the error is returned. The idempotency key belongs to this
    * order from the hold on, unless a retryable failure has freed it.
    */
-  return <Product, Answer>(order: PaidOrder<Product, Answer>, key: RequestKey | null) =>
+  const run = <Product, Answer>(order: PaidOrder<Product, Answer>, key: RequestKey | null) =>
     order.files.size === 0
       ? runWithAddresses(order, key, noAddresses)
       : Effect.scoped(
@@ -287,4 +414,6 @@ export const makePaidOrders = Effect.gen(function* () {
             runWithAddresses(order, key, addresses)
           )
         )
+
+  return { run, submitWaiting }
 })

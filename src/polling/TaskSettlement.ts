@@ -3,7 +3,18 @@
  * clients, the poller and the sweep all use this module; the ledger accepts only the first close of
  * a hold.
  */
-import { Clock, Context, Effect, Fiber, Latch, Layer, Option, RcMap, Schedule } from "effect"
+import {
+  Clock,
+  Context,
+  Effect,
+  Fiber,
+  FiberSet,
+  Latch,
+  Layer,
+  Option,
+  RcMap,
+  Schedule
+} from "effect"
 import { TaskNotFound } from "../domain/Errors.ts"
 import { taskKindOf } from "../domain/orderIds.ts"
 import type { Cancellation } from "../domain/taskAnswers.ts"
@@ -14,6 +25,8 @@ import { Failpoints } from "../runtime/Failpoints.ts"
 import { CurrentTurn } from "../runtime/FairLane.ts"
 import { monotonicMillis } from "../runtime/monotonic.ts"
 import { Settings } from "../runtime/Settings.ts"
+import { Catalog } from "../services/Catalog.ts"
+import { ChannelQueue } from "../services/channels/ChannelQueue.ts"
 import { Ledger, type Release } from "../services/Ledger.ts"
 import { releaseOrLog } from "../services/ledgerAnswers.ts"
 import { type AbandonedTask, type Task, TaskEnds, TaskRepo } from "../services/TaskRepo.ts"
@@ -80,6 +93,11 @@ const notAsked: Cancellation = {
 const notAccepted: Cancellation = {
   status: "unknown",
   message: "The vendor has not accepted the task yet: cancel it again"
+}
+
+const cancelledWhileWaiting = {
+  errorCode: "cancelled",
+  errorMessage: "The task was cancelled while it waited for a place at its channel"
 }
 
 const oneCall: Cancellation = {
@@ -152,7 +170,21 @@ export const layerTaskSettlement = Layer.effect(
     const failpoints = yield* Failpoints
     const ends = yield* TaskEnds
     const changes = yield* Changes
-    const verdicts = yield* makeVideoVerdicts(ends.notify)
+    const catalog = yield* Catalog
+    const queue = yield* ChannelQueue
+    const runInBackground = yield* FiberSet.makeRuntime()
+
+    /** Frees the place of a task at once. Where this fails, a sweep frees it later. */
+    const freePlace = (id: string) =>
+      Effect.flatMap(catalog.snapshot, ({ document }) =>
+        document.channels.some(({ max_tasks: maxTasks }) => maxTasks !== undefined)
+          ? queue.free(id)
+          : Effect.void
+      )
+    const verdicts = yield* makeVideoVerdicts((id) => {
+      ends.notify(id)
+      runInBackground(freePlace(id))
+    })
     const polls = yield* makeVideoPolls(verdicts)
     const pollQueue = yield* makePollQueue({
       limit: settings.pollsPerChannel,
@@ -268,12 +300,25 @@ export const layerTaskSettlement = Layer.effect(
         Effect.map(Option.flatMap(({ claim }) => claim))
       )
 
+    /** Ends a task that waits for a place, for which no vendor was called; false where it began. */
+    const endWaiting = Effect.fnUntraced(function* ({ organizationId, id }: Task) {
+      const { won } = yield* verdicts.release({ organizationId, id }, "poll", {
+        task: { from: "waiting", state: "failed", ...cancelledWhileWaiting },
+        orphan: null
+      })
+      if (won) yield* queue.leave(id)
+      return won
+    })
+
     const cancel: TaskSettlement["Service"]["cancel"] = Effect.fnUntraced(
       function* (organizationId, id) {
         const stored = yield* find(organizationId, id)
         if (!isShown(stored)) return yield* notFound(id)
         if (stored.finished) return { task: stored, cancellation: null }
-        if (stored.state === "submitting") {
+        if (stored.state === "waiting" && (yield* endWaiting(stored))) {
+          return { task: yield* find(organizationId, id), cancellation: null }
+        }
+        if (stored.state !== "processing") {
           const isVideo = taskKindOf(id) === "video"
           return { task: stored, cancellation: isVideo ? notAccepted : oneCall }
         }
@@ -350,7 +395,7 @@ export const layerTaskSettlement = Layer.effect(
     )
 
     /** Releases the holds of the tasks concurrently. */
-    const releaseEach = <A extends AbandonedTask>(
+    const releaseEach = <A extends Pick<AbandonedTask, "organizationId" | "id">>(
       abandoned: ReadonlyArray<A>,
       endOf: (task: A) => Pick<Release, "task" | "orphan">
     ) =>
@@ -381,10 +426,10 @@ export const layerTaskSettlement = Layer.effect(
     ) {
       const abandoned = yield* tasks.abandoned(scope)
       if (abandoned.length > 0) yield* failpoints.pass("sweep.found")
-      yield* releaseEach(abandoned, () => ({
+      yield* releaseEach(abandoned, ({ isQueued }) => ({
         task: {
           from: "submitting",
-          state: "rejected",
+          state: isQueued ? "failed" : "rejected",
           errorCode: "upstream_error",
           errorMessage: "The gateway stopped before the vendor's answer was recorded"
         },

@@ -173,7 +173,7 @@ export const makeVideoVerdicts = Effect.fnUntraced(function* (onEnd: (id: string
 
   /** Releases the hold of a task. */
   const release = (
-    { organizationId, id }: AbandonedTask,
+    { organizationId, id }: Pick<AbandonedTask, "organizationId" | "id">,
     by: "poll" | "sweep",
     end: Pick<Release, "task" | "orphan">
   ) =>

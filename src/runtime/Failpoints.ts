@@ -15,6 +15,9 @@ export type OrderStep =
 
 export type Failpoint =
   | `${"video" | "image" | "speech" | "text"}.${OrderStep}`
+  | "video.joined"
+  | "video.waiting"
+  | "video.started"
   | "video.claimed"
   | "video.cancelled"
   | "video.verdict"

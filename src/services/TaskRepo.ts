@@ -25,6 +25,8 @@ export interface NewTask {
   readonly callbackUrl?: string | null
   /** Whether the results are copied into the archive. */
   readonly isArchived?: boolean
+  /** Whether the task waits for a place at its channel; its vendor is then called later. */
+  readonly isWaiting?: boolean
   /** The API dialect of the order; the gateway's own dialect when left out. */
   readonly dialect?: TaskDialect
 }
@@ -185,13 +187,16 @@ export type ClaimedTask = typeof ClaimedTask.Type
 /** A task that was left in the state `submitting`. */
 export const AbandonedTask = Schema.Struct({
   organizationId: Schema.String,
-  id: Schema.String
+  id: Schema.String,
+  /** Whether the task has waited for a place at its channel, so that its client has its id. */
+  isQueued: Schema.Boolean
 })
 export type AbandonedTask = typeof AbandonedTask.Type
 
 /** A running task whose vendor has not reported an end by the deadline. */
 export const OverdueTask = Schema.Struct({
-  ...AbandonedTask.fields,
+  organizationId: Schema.String,
+  id: Schema.String,
   upstreamId: Schema.String
 })
 export type OverdueTask = typeof OverdueTask.Type
@@ -225,6 +230,15 @@ export class TaskRepo extends Context.Service<
       filter: TaskFilter,
       page: PageRequest
     ): Effect.Effect<Page<ListedTask>, InvalidRequest>
+    /**
+     * Begins the submit of a task that waits, whose deadlines count from now on. False where the task
+     * does not wait any more, and null where its hold is not written yet or was refused.
+     */
+    startWaiting(organizationId: string, id: string): Effect.Effect<boolean | null>
+    /**
+     * Makes a task wait again whose vendor has made nothing. False where it was ended meanwhile.
+     */
+    waitAgain(organizationId: string, id: string): Effect.Effect<boolean>
     /**
      * Records the vendor's acceptance; a repeat changes nothing. False when the task had been given
      * up before. Fails, and changes nothing, where the vendor's job belongs to another order.

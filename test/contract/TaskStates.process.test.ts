@@ -20,9 +20,15 @@ const failure = { errorCode: "c", errorMessage: "m" }
 /** Every change of state that some call of the repository makes, by its kind of task. */
 const changes = {
   video: {
+    waiting: [{ from: "submitting", state: "waiting" }],
+    submitting: [{ from: "waiting", state: "submitting" }],
     processing: [{ from: "submitting", state: "processing" }],
     succeeded: [{ from: "processing", state: "succeeded", videoUrl: "u", completionTokens: null }],
-    failed: [{ from: "processing", state: "failed", ...failure }],
+    failed: [
+      { from: "processing", state: "failed", ...failure },
+      { from: "submitting", state: "failed", ...failure },
+      { from: "waiting", state: "failed", ...failure }
+    ],
     rejected: [{ from: "submitting", state: "rejected", ...failure }]
   },
   image: {
@@ -33,7 +39,11 @@ const changes = {
 } as const
 
 type Kind = keyof typeof changes
-type Change = TaskOutcome | { readonly from: "submitting"; readonly state: "processing" }
+type Change =
+  | TaskOutcome
+  | { readonly from: "submitting"; readonly state: "processing" }
+  | { readonly from: "submitting"; readonly state: "waiting" }
+  | { readonly from: "waiting"; readonly state: "submitting" }
 
 const kinds = ["video", "image"] as const satisfies ReadonlyArray<Kind>
 const changesOf = (kind: Kind): ReadonlyArray<Change> => Object.values(changes[kind]).flat()
@@ -42,6 +52,7 @@ const tableOf = (kind: Kind): Partial<Record<TaskState, ReadonlyArray<TaskState>
 
 /** The changes that lead a task of the kind from its hold to the state. */
 const wayTo = (kind: Kind, state: TaskState): ReadonlyArray<Change> => {
+  if (state === "submitting") return []
   const last = changesOf(kind).find((change) => change.state === state)
   return last === undefined ? [] : [...wayTo(kind, last.from), last]
 }
@@ -59,6 +70,10 @@ const heldTask = Effect.fnUntraced(function* (kind: Kind) {
   const change = Effect.fnUntraced(function* (to: Change) {
     if (to.state === "processing") {
       yield* repo.accept(organizationId, id, upstream(`up-${id}`), 0)
+    } else if (to.state === "waiting") {
+      yield* repo.waitAgain(organizationId, id)
+    } else if (to.state === "submitting") {
+      yield* repo.startWaiting(organizationId, id)
     } else if (to.state === "succeeded") {
       yield* ledger.capture({ ...close(id), chargeNano: 1n, usage: usageOf(1n), task: to })
     } else {
@@ -100,7 +115,7 @@ for (const store of storeKinds) {
             for (const step of wayTo(kind, from)) yield* task.change(step)
             assert.strictEqual(yield* task.state, from)
             yield* task.change(change)
-            const isAllowed = tableOf(kind)[from]?.includes(to) === true
+            const isAllowed = change.from === from && tableOf(kind)[from]?.includes(to) === true
             assert.strictEqual(yield* task.state, isAllowed ? to : from)
           })
       )

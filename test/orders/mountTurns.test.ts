@@ -57,9 +57,12 @@ const mounted = (channelId: string): MountedCall<string> => ({
   weight: 1,
   job: { channelId, protocol: "ip_a", upstreamModel: "u" },
   cost: null,
+  maxTasks: channelId === "full" ? 1 : null,
   call: () => Effect.succeed(channelId)
 })
 const mounts = ["a", "b", "c", "d"].map(mounted)
+
+const channelOf = ({ mount }: Turn<string>) => mount.job.channelId
 
 const serving: BreakerState = { _tag: "Closed" }
 const coolingDown = (secondsLeft: number): BreakerState => ({
@@ -78,10 +81,24 @@ const turnsOf = (
   makeTurns(
     mounts,
     (channelId) => (busyChannels.includes(channelId) ? busy : null),
-    (channelId) => Effect.succeed(states[channelId] ?? serving)
-  )
+    (channelId) => Effect.succeed(states[channelId] ?? serving),
+    () => Effect.succeed(true)
+  ).next
 
-const channelOf = ({ mount }: Turn<string>) => mount.job.channelId
+it.effect("a full channel is passed over, and is where the order may wait", () =>
+  Effect.gen(function* () {
+    const turns = makeTurns(
+      [mounted("full"), mounted("a")],
+      () => null,
+      () => Effect.succeed(serving),
+      ({ maxTasks }) => Effect.succeed(maxTasks === null)
+    )
+    assert.isNull(turns.fullMount())
+    assert.strictEqual(channelOf(yield* turns.next()), "a")
+    assert.strictEqual(turns.fullMount()?.job.channelId, "full")
+    assert.instanceOf(yield* Effect.flip(turns.next()), RateLimited)
+  })
+)
 
 it.effect("a channel that cools down or has no permit is passed over", () =>
   Effect.gen(function* () {

@@ -10,6 +10,7 @@ import { layerOrders } from "../../src/orders/Orders.ts"
 import { layerQuotes } from "../../src/orders/QuoteAnswers.ts"
 import { Catalog, makeSnapshot } from "../../src/services/Catalog.ts"
 import { ChannelCredentials } from "../../src/services/channels/ChannelCredentials.ts"
+import { ChannelQueue } from "../../src/services/channels/ChannelQueue.ts"
 import { Files } from "../../src/services/files/Files.ts"
 import { IdempotencyKeys } from "../../src/services/IdempotencyKeys.ts"
 import { Ledger } from "../../src/services/Ledger.ts"
@@ -132,6 +133,7 @@ export const layerInProcessWith = (catalogFor: (vendors: string) => CatalogText)
     Layer.provide([
       layerLedger,
       Layer.mock(Budgets, { listApplicable: () => Effect.succeed([]) }),
+      Layer.mock(ChannelQueue, {}),
       Layer.mock(IdempotencyKeys, {}),
       Layer.mock(Files, {}),
       Layer.mock(TaskRepo, { accept: () => Effect.succeed(true), claimJob: () => Effect.void }),

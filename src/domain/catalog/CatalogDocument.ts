@@ -65,6 +65,8 @@ const callFields = (address: Schema.String, text: Schema.String) => ({
   app_id: orNull(text, "Application id, which vp_b needs")
 })
 
+const MAX_TASKS = 10_000
+
 const channelFields = {
   id: Id.annotate({ description: "The channel's id, which mounts refer to" }),
   name: plainText().annotate({ description: "For people" }),
@@ -72,6 +74,14 @@ const channelFields = {
     Schema.Boolean.annotate({
       description:
         "Whether base_url may be a link-local address or one of a cloud's metadata service; loopback and private networks need no leave"
+    })
+  ),
+  max_tasks: Schema.optionalKey(
+    Schema.Int.check(
+      Schema.isBetween({ minimum: 1, maximum: MAX_TASKS }, { expected: `1 to ${MAX_TASKS}` })
+    ).annotate({
+      description:
+        "How many videos the vendor makes at a time; more wait where their order has max_wait. No limit when left out"
     })
   ),
   enabled: Enabled

@@ -89,6 +89,9 @@ const Ratio = Schema.String.check(
 export const isRatio = Schema.is(Ratio)
 const Resolution = Schema.String.check(Schema.isMaxLength(32))
 
+/** The longest time for which an order may wait for a place at its channel. */
+const MAX_WAIT_SECONDS = 86_400
+
 const VideoFields = Schema.Struct({
   model: plainText().annotate({ description: "A model of modality video" }),
   prompt: optional(Prompt, `a text of at most ${MAX_PROMPT} characters`).annotate({
@@ -129,7 +132,14 @@ const VideoFields = Schema.Struct({
     description: "Whom the order is for, in the client's own words; not sent to the vendor"
   }),
   metadata: MetadataField,
-  callback_url: CallbackUrl
+  callback_url: CallbackUrl,
+  max_wait: optional(
+    Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: MAX_WAIT_SECONDS })),
+    `a whole number of seconds from 0 to ${MAX_WAIT_SECONDS}`
+  ).annotate({
+    description:
+      "Seconds for which the order may wait for a place at a channel that has as many tasks as it may have; refused with 429 when left out"
+  })
 })
 
 /** The names that the fields of this body have in other APIs. */

@@ -29,7 +29,9 @@ const statusOf = (state: TaskState, answer: Answer) => {
     case "failed":
       return "failed" as const
     default:
-      return state === "submitting" ? ("queued" as const) : ("in_progress" as const)
+      return state === "waiting" || state === "submitting"
+        ? ("queued" as const)
+        : ("in_progress" as const)
   }
 }
 

@@ -245,6 +245,22 @@ export const TaskFailure = Schema.Struct({
   message: text("The vendor's message")
 })
 
+/** The place of an order that waits for its channel. */
+export const QueueView = Schema.Struct({
+  position: integer("How many orders are submitted before it, itself included"),
+  seconds: nullable(
+    Schema.Int,
+    "Seconds until it is expected to be submitted; null where no such video has ended yet"
+  )
+})
+export const queueFields = {
+  queue: Schema.optionalKey(
+    QueueView.annotate({
+      description: "Set while the order waits for a place at its channel (`max_wait`)"
+    })
+  )
+}
+
 /** What came of the request to cancel a task that goes on. */
 export const cancellationFields = {
   cancellation: Schema.optionalKey(

@@ -8,6 +8,7 @@ import { chargeReason } from "../../domain/money/chargeReason.ts"
 import { formatNano } from "../../domain/money/Money.ts"
 import type { Tag } from "../../domain/money/metadata.ts"
 import { expectedChargeOf, exposureOf, formulaOf, type Quote } from "../../domain/money/Quote.ts"
+import { queuePlace } from "../../domain/queuePlace.ts"
 import type { TextQuote } from "../../domain/text/TextQuote.ts"
 import type { TableVideoQuote } from "../../domain/video/VideoQuote.ts"
 import type { Quoted, QuotedModality } from "../../orders/QuoteAnswers.ts"
@@ -200,11 +201,14 @@ const EXPOSURE_REASON =
 
 export const quoteView = (
   order: Pick<QuoteView, "model" | "currency"> & { readonly modality: QuotedModality },
-  { quote, affordable }: Quoted,
+  { quote, affordable, queue }: Quoted,
   usualSeconds: number | null
 ): QuoteView => {
-  // The contract has this field only in quotes of videos, and drops it from other quotes.
-  const videoFields = { usual_seconds: usualSeconds }
+  // The contract has these fields only in quotes of videos, and drops them from other quotes.
+  const videoFields = {
+    usual_seconds: usualSeconds,
+    queue: queue === null ? null : queuePlace(queue.position, queue.maxTasks, usualSeconds)
+  }
   return {
     object: "quote",
     ...order,

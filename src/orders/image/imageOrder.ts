@@ -201,11 +201,21 @@ export const makeImageOrder = Effect.fnUntraced(function* (
       const callsBy = <Product>(call: CallMount<Product>) =>
         Arr.map(
           mounts,
-          ({ adapter, accounts, request, priority, weight, job, cost }): MountedCall<Product> => ({
+          ({
+            adapter,
+            accounts,
+            request,
             priority,
             weight,
             job,
             cost,
+            maxTasks
+          }): MountedCall<Product> => ({
+            priority,
+            weight,
+            job,
+            cost,
+            maxTasks,
             call: (run, chargeNow) => {
               const { upstreamModel } = job
               const vendorOrder = { upstreamModel, ...withImageAddresses(request, run.addresses) }
@@ -393,6 +403,7 @@ export const makeImageOrder = Effect.fnUntraced(function* (
 
     const order: PaidOrder<BreakOff, void> = {
       ...terms,
+      wait: null,
       mounts: callsBy(call),
       hasBegun: () => !isOpen(),
       breakOffOf,

@@ -136,6 +136,7 @@ export const makeStreamedWork = Effect.fnUntraced(function* (
 
     const order: PaidOrder<BreakOff, void> = {
       ...terms,
+      wait: null,
       mounts: Arr.map(resolved.mounts, (mount) => ({ ...mount, call: () => callWith(mount) })),
       hasBegun: arrived.hasBegun,
       breakOffOf,

@@ -104,6 +104,7 @@ export const makeTextStream = Effect.fnUntraced(function* (
 
     const order: PaidOrder<BreakOff, void> = {
       ...terms,
+      wait: null,
       mounts: Arr.map(resolved.mounts, (mount) => ({ ...mount, call: () => callWith(mount) })),
       hasBegun: () => text.hasEvents,
       breakOffOf,

@@ -1,6 +1,7 @@
 /** Orders of videos. The vendor accepts them as tasks, and they are charged when the task ends. */
 import { Array as Arr, Effect } from "effect"
 import type { KeyTurns } from "../../channels/keyTurns.ts"
+import { InvalidRequest } from "../../domain/Errors.ts"
 import { withAddresses } from "../../domain/files/fileReferences.ts"
 import { metadataOf } from "../../domain/money/metadata.ts"
 import {
@@ -19,6 +20,7 @@ import type { Caller } from "../../services/Access.ts"
 import type { UpstreamTask } from "../../services/TaskRepo.ts"
 import type { OrderResolution } from "../OrderResolution.ts"
 import { type OrderRun, type PaidOrder, unstreamedHooks } from "../orderValue.ts"
+import { encodeWaitingVideo } from "./waitingVideo.ts"
 
 export interface AcceptedVideo {
   readonly id: string
@@ -29,6 +31,8 @@ export interface AcceptedVideo {
   readonly kind: VideoKind | null
   /** The ordered shape; null where the kind is null. */
   readonly shape: { readonly ratio: string | null; readonly size: string | null } | null
+  /** Whether the order waits for a place at its channel. */
+  readonly isWaiting: boolean
 }
 
 /**
@@ -36,6 +40,23 @@ export interface AcceptedVideo {
  */
 const orderedSize = (input: VideoInput, wish: OpenaiOptions | null, sku: VideoSku) =>
   wish === null ? null : orderedSizeOf(input, wish, sku)
+
+/**
+ * Refuses an order with inline files that may wait: the stored order would have them, and no file is
+ * stored in the database.
+ */
+const checkWait = ({ max_wait: maxWait }: VideoBody, { blocks }: VideoInput) =>
+  (maxWait ?? 0) > 0 && blocks.some((block) => block.type !== "text" && /^data:/i.test(block.url))
+    ? Effect.fail(
+        new InvalidRequest({
+          message:
+            "max_wait: An order that may wait takes media by URL, or as files of POST /v1/files",
+          param: "max_wait"
+        })
+      )
+    : Effect.void
+
+export type VideoOrders = Effect.Success<ReturnType<typeof makeVideoOrder>>
 
 export const makeVideoOrder = Effect.fnUntraced(function* (
   resolve: OrderResolution,
@@ -46,12 +67,15 @@ export const makeVideoOrder = Effect.fnUntraced(function* (
   return Effect.fnUntraced(function* (
     caller: Caller,
     body: VideoBody,
-    wish: OpenaiOptions | null = null
+    wish: OpenaiOptions | null = null,
+    /** Whether the order has waited, so that its client has its id already. */
+    hasWaited = false
   ) {
     const { mounts, model, priceList, quote, input, files } = yield* Effect.mapError(
       resolve.video(caller, body, wish ?? undefined),
       (error) => (wish === null ? error : openaiErrorOf(error))
     )
+    yield* checkWait(body, input)
     const [{ inputs, sku, generateAudio: sound }] = mounts
     const size = orderedSize(input, wish, sku)
 
@@ -73,8 +97,23 @@ export const makeVideoOrder = Effect.fnUntraced(function* (
     }
     const prompt = input.blocks.flatMap((block) => (block.type === "text" ? [block.text] : []))
 
+    const acceptedAs = (id: string): AcceptedVideo => ({
+      id,
+      kind: kindOf(model.id, quote),
+      shape: { ratio: input.ratio, size },
+      isWaiting: false
+    })
+
     const order: PaidOrder<UpstreamTask, AcceptedVideo> = {
       ...unstreamedHooks,
+      wait:
+        wish !== null || (body.max_wait ?? 0) === 0
+          ? null
+          : {
+              maxSeconds: body.max_wait ?? 0,
+              request: () => encodeWaitingVideo({ caller, body, summary }),
+              answer: (id) => ({ ...acceptedAs(id), isWaiting: true })
+            },
       kind: "video",
       caller,
       model,
@@ -125,7 +164,7 @@ export const makeVideoOrder = Effect.fnUntraced(function* (
         // without the prompt.
         rejected: (error, run) => ({
           from: "submitting",
-          state: "rejected",
+          state: hasWaited ? "failed" : "rejected",
           errorCode: error._tag,
           errorMessage: withoutEchoes(error.message, vendorTexts(run))
         })
@@ -136,7 +175,7 @@ export const makeVideoOrder = Effect.fnUntraced(function* (
         Effect.succeed({
           _tag: "Accept",
           upstream,
-          answer: { id, kind: kindOf(model.id, quote), shape: { ratio: input.ratio, size } }
+          answer: acceptedAs(id)
         }),
       chargeUnread: () => null
     }

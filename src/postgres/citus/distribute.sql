@@ -26,7 +26,7 @@ DECLARE
   -- Functions that run on the node of their organisation, in one round trip.
   organization_functions CONSTANT text[] := ARRAY[
     'move_funds', 'transfer_funds', 'reassign_order', 'create_budget', 'change_budget',
-    'remove_budget', 'set_cap', 'erase_task', 'drop_closed_tasks', 'add_file'];
+    'remove_budget', 'set_cap', 'erase_task', 'drop_closed_tasks', 'add_file', 'start_waiting_task'];
   function regprocedure;
 BEGIN
   FOREACH name IN ARRAY reference_tables LOOP

@@ -88,8 +88,9 @@ const withdrawHold = (request: HoldRequest): Release => ({
     request.task === null
       ? null
       : {
-          from: "submitting",
-          state: "rejected",
+          ...(request.task.isWaiting === true
+            ? { from: "waiting", state: "failed" }
+            : { from: "submitting", state: "rejected" }),
           errorCode: "overloaded",
           errorMessage: WITHDRAWN
         },

@@ -91,6 +91,10 @@ ongoing AS (
      AND (p_organization IS NULL OR organization_id = p_organization)
   UNION ALL
   SELECT * FROM tasks
+   WHERE p_from > '-infinity' AND state = 'waiting'
+     AND (p_organization IS NULL OR organization_id = p_organization)
+  UNION ALL
+  SELECT * FROM tasks
    WHERE p_from > '-infinity' AND state = 'processing'
      AND (p_organization IS NULL OR organization_id = p_organization)),
 books AS (
@@ -290,7 +294,7 @@ SELECT 'I7', t.organization_id,
   LEFT JOIN orders o ON o.organization_id = t.organization_id AND o.id = t.id
                     AND (p_organization IS NULL OR o.organization_id = p_organization)
  WHERE o.id IS NULL
-    OR t.state <> ALL (CASE o.state WHEN 'open' THEN ARRAY['submitting', 'processing']
+    OR t.state <> ALL (CASE o.state WHEN 'open' THEN ARRAY['waiting', 'submitting', 'processing']
                                     WHEN 'captured' THEN
                                       CASE o.basis WHEN 'unread_answer' THEN ARRAY['failed']
                                                    ELSE ARRAY['succeeded'] END

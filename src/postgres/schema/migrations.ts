@@ -30,6 +30,7 @@ const files = [
   "./catalog.sql",
   "./ledger.sql",
   "./tasks.sql",
+  "./queue.sql",
   "../../features/usage/usageSums.sql",
   "../../features/budgets/budgets.sql",
   "./moveFunds.sql",

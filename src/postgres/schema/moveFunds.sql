@@ -448,12 +448,14 @@ BEGIN
   IF has_tasks THEN
     INSERT INTO tasks (organization_id, id, member_id, model, channel_id, protocol,
                        listed_protocol, upstream_model, summary, callback_url, is_archived,
-                       dialect, submit_deadline, deadline)
+                       dialect, state, is_queued, submit_deadline, deadline)
       SELECT h.organization_id, h.id, h.member_id, h.model,
              h.job ->> 'channelId', h.job ->> 'protocol',
              h.task ->> 'listedProtocol', h.job ->> 'upstreamModel', h.task -> 'summary',
              h.task ->> 'callbackUrl', coalesce((h.task ->> 'isArchived')::boolean, false),
              coalesce(h.task ->> 'dialect', 'own'),
+             CASE WHEN (h.task ->> 'isWaiting')::boolean THEN 'waiting' ELSE 'submitting' END,
+             coalesce((h.task ->> 'isWaiting')::boolean, false),
              now() + make_interval(secs => (h.task ->> 'submitSeconds')::double precision),
              now() + make_interval(secs => h.ttl_seconds)
         FROM unnest(p_holds, p_decisions) AS h

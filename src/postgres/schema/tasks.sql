@@ -22,7 +22,9 @@ CREATE TABLE tasks (
   -- The API through which the task was ordered: our own, or OpenAI's videos.
   dialect text NOT NULL DEFAULT 'own' CHECK (dialect IN ('own', 'openai')),
   state text NOT NULL DEFAULT 'submitting'
-    CHECK (state IN ('submitting', 'processing', 'succeeded', 'failed', 'rejected')),
+    CHECK (state IN ('waiting', 'submitting', 'processing', 'succeeded', 'failed', 'rejected')),
+  -- Whether the task was ordered while its channel was full, so that its client has its id already.
+  is_queued boolean NOT NULL DEFAULT false,
   upstream_id text,
   -- The version of the channel's account, and the name of its key, with which the task was created.
   account_version integer,
@@ -56,7 +58,7 @@ CREATE TABLE tasks (
          OR (upstream_id, account_version, key_name) IS NOT NULL),
   CHECK ((state = 'succeeded') = (num_nonnulls(video_url, result) = 1)),
   CHECK ((state IN ('failed', 'rejected')) = (error_code IS NOT NULL)),
-  CHECK ((state IN ('submitting', 'processing')) = (finished_at IS NULL)),
+  CHECK ((state IN ('waiting', 'submitting', 'processing')) = (finished_at IS NULL)),
   CHECK (erased_at IS NULL OR finished_at IS NOT NULL)
   -- Every poll updates its task twice in the index of due tasks; frequent vacuums keep reads of the
   -- start of that index fast.
@@ -64,6 +66,7 @@ CREATE TABLE tasks (
 -- The tasks of each channel by due time: a claim takes the first tasks of every channel.
 CREATE INDEX tasks_due_by_channel ON tasks (channel_id, next_poll_at) WHERE state = 'processing';
 CREATE INDEX tasks_submitting ON tasks (submit_deadline) WHERE state = 'submitting';
+CREATE INDEX tasks_waiting ON tasks (organization_id, id) WHERE state = 'waiting';
 CREATE INDEX tasks_by_id ON tasks (id);
 -- For lists of a member's own tasks: ids of one kind share a prefix, which is followed by the time.
 CREATE INDEX tasks_by_member ON tasks (organization_id, member_id, id);
@@ -193,6 +196,9 @@ BEGIN
       FROM (SELECT l.organization_id, l.id FROM lingering_orders l
              WHERE p_organization IS NULL OR l.organization_id = p_organization
             UNION SELECT t.organization_id, t.id FROM tasks t
+             WHERE t.state = 'waiting'
+               AND (p_organization IS NULL OR t.organization_id = p_organization)
+            UNION SELECT t.organization_id, t.id FROM tasks t
              WHERE t.state = 'submitting'
                AND (p_organization IS NULL OR t.organization_id = p_organization)
             UNION SELECT t.organization_id, t.id FROM tasks t
@@ -276,4 +282,24 @@ BEGIN
    WHERE t.organization_id = p_organization AND t.id = p_id AND t.state = 'submitting';
   RETURN EXISTS (SELECT FROM orders o
                   WHERE o.organization_id = p_organization AND o.id = p_id AND o.state = 'open');
+END $$;
+
+-- Begins the submit of a task that has waited for a place at its channel. Its deadlines count from
+-- now on. Returns whether the task was waiting, and null where there is no such task. Runs under
+-- the lock of the pool, as every change of an order does.
+CREATE FUNCTION start_waiting_task(
+  p_organization text, p_id text, p_submit_seconds double precision, p_task_seconds double precision)
+RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM FROM pools p WHERE p.organization_id = p_organization FOR UPDATE;
+  UPDATE tasks t
+     SET state = 'submitting', submit_deadline = now() + make_interval(secs => p_submit_seconds),
+         deadline = now() + make_interval(secs => p_task_seconds)
+   WHERE t.organization_id = p_organization AND t.id = p_id AND t.state = 'waiting';
+  IF NOT FOUND THEN
+    RETURN (SELECT false FROM tasks t WHERE t.organization_id = p_organization AND t.id = p_id);
+  END IF;
+  UPDATE orders o SET expires_at = now() + make_interval(secs => p_task_seconds)
+   WHERE o.organization_id = p_organization AND o.id = p_id AND o.state = 'open';
+  RETURN true;
 END $$;

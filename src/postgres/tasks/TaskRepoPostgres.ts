@@ -4,6 +4,7 @@ import { Effect, Layer, Order, Schema } from "effect"
 import { Changes } from "../../runtime/Changes.ts"
 import { isTransient } from "../../runtime/databaseErrors.ts"
 import { makeMicroBatch } from "../../runtime/microBatch.ts"
+import { Settings } from "../../runtime/Settings.ts"
 import { CallLog } from "../../services/CallLog.ts"
 import { COPY_LEASE_SECONDS } from "../../services/results/Archives.ts"
 import {
@@ -38,6 +39,8 @@ const lockOrder = Order.Struct({ organizationId: Order.String, id: Order.String 
 /** The maximum number of acceptances that one statement writes. */
 const MAX_ACCEPTS = 200
 
+const StartedRow = Schema.Struct({ isStarted: Schema.NullOr(Schema.Boolean) })
+const WaitingRow = Schema.Struct({ id: Schema.String })
 const ErasedRow = Schema.Struct({ erased: Schema.Boolean })
 
 const AcceptedRow = Schema.Struct({
@@ -101,12 +104,30 @@ export const layerTaskRepo = Layer.effect(
     const sql = yield* PgClient.PgClient
     const changes = yield* Changes
     const callLog = yield* CallLog
+    const { submitDeadlineSeconds, taskDeadlineSeconds } = yield* Settings
 
     return TaskRepo.of({
       find: yield* makeFindTask(sql),
       list: makeListTasks(sql),
       accept: yield* makeAcceptTask(sql),
       ...(yield* makeTaskClaims(sql)),
+      startWaiting: Effect.fn("TaskRepo.startWaiting")(function* (organizationId, id) {
+        const { isStarted } = yield* rowOf(StartedRow)(
+          retryBriefly(sql`
+            SELECT start_waiting_task(${organizationId}, ${id}, ${submitDeadlineSeconds},
+                                      ${taskDeadlineSeconds}) AS "isStarted"`)
+        )
+        return isStarted
+      }),
+      waitAgain: Effect.fn("TaskRepo.waitAgain")(function* (organizationId, id) {
+        const rows = yield* rowsOf(WaitingRow)(
+          retryBriefly(sql`
+            UPDATE tasks SET state = 'waiting'
+             WHERE organization_id = ${organizationId} AND id = ${id} AND state = 'submitting'
+            RETURNING id`)
+        )
+        return rows.length === 1
+      }),
       claimJob: Effect.fn("TaskRepo.claimJob")(function* (
         orderId,
         { channelId, origin, upstreamId }
@@ -149,7 +170,7 @@ export const layerTaskRepo = Layer.effect(
       abandoned: Effect.fn("TaskRepo.abandoned")((scope) =>
         rowsOf(AbandonedTask)(
           withStatementTimeout(sql`
-          SELECT t.organization_id AS "organizationId", t.id FROM tasks t
+          SELECT t.organization_id AS "organizationId", t.id, t.is_queued AS "isQueued" FROM tasks t
            WHERE t.state = 'submitting'
              AND ${scope === "all" ? sql`true` : sql`t.submit_deadline <= now()`}`)
         )

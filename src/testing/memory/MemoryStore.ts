@@ -44,8 +44,8 @@ export interface Moment {
 /** A task in memory. All times are in milliseconds since 1970. */
 export interface StoredTask {
   readonly ordered: NewTask
-  readonly submitDeadline: number
-  readonly deadline: number
+  submitDeadline: number
+  deadline: number
   state: Task["state"]
   upstreamId: string | null
   accountVersion: number | null

@@ -114,7 +114,8 @@ export const layerTaskRepoMemory = Layer.effect(
   Effect.gen(function* () {
     const store = yield* MemoryStore
     const changes = yield* Changes
-    const { askIntervalSeconds, leaseSeconds } = yield* Settings
+    const { askIntervalSeconds, leaseSeconds, submitDeadlineSeconds, taskDeadlineSeconds } =
+      yield* Settings
 
     const orderOf = (organizationId: string, id: string) =>
       store.organizations.get(organizationId)?.orders.get(id)
@@ -228,6 +229,25 @@ export const layerTaskRepoMemory = Layer.effect(
             (filter.createdAfter === null || createdAt > filter.createdAfter)
         )
       }),
+      startWaiting: Effect.fn("TaskRepo.startWaiting")((organizationId, id) =>
+        Effect.map(Clock.currentTimeMillis, (now) => {
+          const task = findRow(organizationId, id)?.task
+          if (task === undefined) return null
+          if (task.state !== "waiting") return false
+          task.state = "submitting"
+          task.submitDeadline = now + submitDeadlineSeconds * 1000
+          task.deadline = now + taskDeadlineSeconds * 1000
+          return true
+        })
+      ),
+      waitAgain: Effect.fn("TaskRepo.waitAgain")((organizationId, id) =>
+        Effect.sync(() => {
+          const task = findRow(organizationId, id)?.task
+          if (task?.state !== "submitting") return false
+          task.state = "waiting"
+          return true
+        })
+      ),
       accept: Effect.fn("TaskRepo.accept")(function* (
         organizationId,
         id,
@@ -322,7 +342,11 @@ export const layerTaskRepoMemory = Layer.effect(
         Effect.map(Clock.currentTimeMillis, (now) =>
           rowsIn("submitting")
             .filter(({ task }) => scope === "all" || task.submitDeadline <= now)
-            .map(({ request: { organizationId, id } }) => ({ organizationId, id }))
+            .map(({ request: { organizationId, id }, task }) => ({
+              organizationId,
+              id,
+              isQueued: task.ordered.isWaiting === true
+            }))
         )
       ),
       overdue: Effect.fn("TaskRepo.overdue")((seconds, limit) =>

@@ -86,7 +86,7 @@ const checkBudgets = ({ budgets, orders }: Books, addViolation: AddViolation): v
 }
 
 const taskStatesOf = {
-  open: ["submitting", "processing"],
+  open: ["waiting", "submitting", "processing"],
   captured: ["succeeded"],
   released: ["failed", "rejected"]
 } as const

@@ -27,6 +27,7 @@ import {
   layerChangesMemory,
   layerChannelCredentialsMemory
 } from "./CatalogMemory.ts"
+import { layerChannelQueueMemory } from "./ChannelQueueMemory.ts"
 import { layerChannelRecordsMemory } from "./ChannelRecordsMemory.ts"
 import { layerIdempotencyKeysMemory } from "./IdempotencyKeysMemory.ts"
 import { layerLedgerMemory } from "./LedgerMemory.ts"
@@ -47,6 +48,7 @@ const layerOver = (masterKey: Redacted.Redacted<Uint8Array>) =>
   Layer.mergeAll(
     layerLedgerMemory,
     layerTaskRepoMemory,
+    layerChannelQueueMemory,
     layerUsageLogMemory,
     layerIdempotencyKeysMemory,
     layerCatalogMemory,

@@ -60,7 +60,7 @@ const newTask = ({ ttlSeconds, task }: HoldRequest, nowMillis: number): StoredTa
         ordered: task,
         submitDeadline: addSeconds(nowMillis, task.submitSeconds),
         deadline: addSeconds(nowMillis, ttlSeconds),
-        state: "submitting",
+        state: task.isWaiting === true ? "waiting" : "submitting",
         upstreamId: null,
         accountVersion: null,
         keyName: null,

@@ -14,6 +14,7 @@ import {
   integer,
   nullable,
   oneOf,
+  QueueView,
   text
 } from "../shared.ts"
 
@@ -183,6 +184,11 @@ export const tier = PriceTier.annotate({
   examples: ["base"]
 })
 
+const queueOfOrder = nullable(
+  QueueView,
+  "The place in the queue that the order would have now with `max_wait`; null where it is submitted at once"
+)
+
 const usualSeconds = nullable(
   Schema.Finite,
   "Seconds that videos of this model, length and resolution usually take: the median of the latest; null where none is known"
@@ -213,6 +219,7 @@ export const QuoteView = Schema.Union([
     resolution,
     tier,
     usual_seconds: usualSeconds,
+    queue: queueOfOrder,
     inputs: TokenVideoInputs.annotate({ description: INPUTS })
   }),
   Schema.Struct({
@@ -221,6 +228,7 @@ export const QuoteView = Schema.Union([
     unit: constant("second", UNIT),
     resolution,
     usual_seconds: usualSeconds,
+    queue: queueOfOrder,
     inputs: SecondVideoInputs.annotate({ description: INPUTS })
   }),
   Schema.Struct({
@@ -229,6 +237,7 @@ export const QuoteView = Schema.Union([
     unit: oneOf(["second", "clip", "token"], UNIT),
     resolution,
     usual_seconds: usualSeconds,
+    queue: queueOfOrder,
     inputs: TableVideoInputs.annotate({ description: INPUTS })
   }),
   Schema.Struct({

@@ -22,6 +22,7 @@ import {
   integer,
   listEntryFields,
   listWithEnds,
+  queueFields,
   TaskFailure,
   taskEvent,
   taskEventsRequest,
@@ -33,7 +34,12 @@ import {
 } from "../shared.ts"
 import { asOpenaiVideo, openaiVideoFields } from "./OpenaiVideosApi.ts"
 
-const processing = { id: taskId, task_status: taskStatus("processing"), ...cancellationFields }
+const processing = {
+  id: taskId,
+  task_status: taskStatus("processing"),
+  ...queueFields,
+  ...cancellationFields
+}
 const succeeded = {
   id: taskId,
   task_status: taskStatus("succeeded"),

@@ -18,7 +18,8 @@ import {
   taskNamed,
   taskPaths
 } from "../../../domain/orderIds.ts"
-import { taskAnswer } from "../../../domain/taskAnswers.ts"
+import { queuePlace } from "../../../domain/queuePlace.ts"
+import { type Cancellation, taskAnswer } from "../../../domain/taskAnswers.ts"
 import { eventNumber, LAST_EVENT, seenEvent, statesShownAs } from "../../../domain/taskStates.ts"
 import { openaiFields, openaiVideo } from "../../../domain/video/openaiVideo.ts"
 import { clientPollMillis } from "../../../domain/video/PollPace.ts"
@@ -29,7 +30,8 @@ import { UsualTimes } from "../../../polling/CompletionTimes.ts"
 import { TaskSettlement } from "../../../polling/TaskSettlement.ts"
 import { Settings } from "../../../runtime/Settings.ts"
 import { Shutdown } from "../../../runtime/Shutdown.ts"
-import { makeModelFilter } from "../../../services/Catalog.ts"
+import { Catalog, makeModelFilter } from "../../../services/Catalog.ts"
+import { ChannelQueue } from "../../../services/channels/ChannelQueue.ts"
 import { eventStreams } from "../../../services/metrics.ts"
 import { asVendorTime } from "../../../services/ProtocolAdapter.ts"
 import { ContentLinks } from "../../../services/results/ContentLinks.ts"
@@ -91,6 +93,8 @@ export const makeTaskResponses = Effect.fnUntraced(function* (taskKind: TaskKind
   const { rules } = yield* OutgoingWeb
   const links = yield* ContentLinks
   const modelFilter = yield* makeModelFilter
+  const catalog = yield* Catalog
+  const queue = yield* ChannelQueue
   const { publicUrl } = settings
 
   /**
@@ -162,12 +166,28 @@ export const makeTaskResponses = Effect.fnUntraced(function* (taskKind: TaskKind
       Effect.andThen(shutdown.awaitBegin, read(organizationId, clientId, 0))
     )
 
-  const answerOf = (task: Task, dialect: TaskDialect) =>
-    Effect.map(makeViewIn(dialect), (view) =>
-      HttpServerResponse.jsonUnsafe(view(task), {
-        headers: task.finished ? {} : retryHeaders(task.kind, task.ageSeconds)
-      })
+  /** The place of a task that waits for its channel, as a field of its answer. */
+  const queueField = Effect.fnUntraced(function* ({ channelId, id, kind, state }: Task) {
+    if (state !== "waiting") return {}
+    const position = yield* queue.position(id)
+    // The order has left the queue since the task was read.
+    if (position === null) return {}
+    const { channels } = yield* catalog.snapshot
+    const usualSeconds = kind === null ? null : usualTimes.usualSeconds(kind)
+    return { queue: queuePlace(position, channels.get(channelId)?.max_tasks ?? 1, usualSeconds) }
+  })
+
+  const answerOf = Effect.fnUntraced(function* (
+    task: Task,
+    dialect: TaskDialect,
+    more: { readonly cancellation?: Cancellation } = {}
+  ) {
+    const view = yield* makeViewIn(dialect)
+    return HttpServerResponse.jsonUnsafe(
+      { ...view(task), ...(yield* queueField(task)), ...more },
+      { headers: task.finished ? {} : retryHeaders(task.kind, task.ageSeconds) }
     )
+  })
 
   type View = Effect.Success<ReturnType<typeof makeViewIn>>
 
@@ -230,6 +250,15 @@ export const makeTaskResponses = Effect.fnUntraced(function* (taskKind: TaskKind
 
   return {
     retryHeaders,
+    /** The place of the caller's task in the queue of its channel, as a field of an answer. */
+    queueField: (id: string) =>
+      Effect.flatMap(CurrentCaller, ({ organizationId }) =>
+        Effect.matchEffect(tasks.find(organizationId, id), {
+          onSuccess: queueField,
+          // The task was deleted since it was ordered.
+          onFailure: () => Effect.succeed({})
+        })
+      ),
     /** Fails when the gateway may not send callbacks to this URL. */
     checkCallbackUrl: (url: string | null | undefined) => {
       const fault = url == null ? null : faultOfUrl(url, rules)
@@ -280,11 +309,7 @@ export const makeTaskResponses = Effect.fnUntraced(function* (taskKind: TaskKind
         id,
         asVendorTime(settlement.cancel(organizationId, name.id))
       )
-      const view = yield* makeViewIn(dialectOf(id))
-      return HttpServerResponse.jsonUnsafe(
-        { ...view(task), ...(cancellation === null ? {} : { cancellation }) },
-        { headers: task.finished ? {} : retryHeaders(task.kind, task.ageSeconds) }
-      )
+      return yield* answerOf(task, dialectOf(id), cancellation === null ? {} : { cancellation })
     }),
     /** Deletes the task. The ledger entries of the task stay. */
     remove: Effect.fnUntraced(function* (id: string) {

@@ -26,9 +26,10 @@ export const layerVideosHandlers = Layer.unwrap(
           Effect.fnUntraced(function* (request) {
             const body = yield* videoBody
             yield* tasks.checkCallbackUrl(body.callback_url)
-            const { id, kind } = yield* placeOrder(request, body, orders.video)
+            const { id, kind, isWaiting } = yield* placeOrder(request, body, orders.video)
+            const queue = isWaiting ? yield* tasks.queueField(id) : {}
             return HttpServerResponse.jsonUnsafe(
-              { id, task_status: "processing" },
+              { id, task_status: "processing", ...queue },
               { headers: { location: `/v1/videos/${id}`, ...tasks.retryHeaders(kind, 0) } }
             )
           })

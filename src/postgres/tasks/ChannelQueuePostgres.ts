@@ -1,0 +1,163 @@
+/** Places and queues of channels in PostgreSQL. */
+import { PgClient } from "@effect/sql-pg"
+import { Effect, Latch, Layer, Option, Schema } from "effect"
+import { Settings } from "../../runtime/Settings.ts"
+import { ChannelQueue, type ClaimedOrder, Place } from "../../services/channels/ChannelQueue.ts"
+import { Vault } from "../../services/Vault.ts"
+import { retryBriefly, retryForever, rowOf, rowsOf, withStatementTimeout } from "../client/rows.ts"
+
+const TakenRow = Schema.Struct({ isTaken: Schema.Boolean })
+const PositionRow = Schema.Struct({ position: Schema.Int })
+const ChannelRow = Schema.Struct({ channelId: Schema.String })
+const ClaimedRow = Schema.Struct({
+  organizationId: Schema.String,
+  orderId: Schema.String,
+  keyId: Schema.String,
+  request: Schema.Uint8Array
+})
+
+/** The subject for which the order is encrypted, so that it opens for no other order. */
+const subjectOf = (orderId: string): string => `waiting order ${orderId}`
+
+export const layerChannelQueue = Layer.effect(
+  ChannelQueue,
+  Effect.gen(function* () {
+    const sql = yield* PgClient.PgClient
+    const vault = yield* Vault
+    const { leaseSeconds, submitDeadlineSeconds } = yield* Settings
+    const changes = yield* Latch.make(false)
+    const claimSeconds = leaseSeconds + submitDeadlineSeconds
+    const placeColumns = sql`channel_id AS "channelId", organization_id AS "organizationId",
+                             order_id AS "orderId"`
+
+    const openRequest = ({ keyId, request, orderId }: typeof ClaimedRow.Type) =>
+      vault
+        .open({ keyId, bytes: request }, subjectOf(orderId), "")
+        .pipe(
+          Effect.catchTag("CannotOpen", ({ message }) =>
+            Effect.as(
+              Effect.annotateLogs(
+                Effect.logError("channel queue: decrypting a waiting order failed"),
+                { order_id: orderId, cause: message }
+              ),
+              null
+            )
+          )
+        )
+
+    /** The orders before one of this rank among those of its organisation, itself included. */
+    const positionBy = (channelId: string, organizationId: string, rank: number) =>
+      Effect.map(
+        rowOf(PositionRow)(
+          withStatementTimeout(sql`
+            SELECT (${rank}::int + coalesce(sum(least(o.waiting, ${rank}::int)), 0))::int AS position
+              FROM (SELECT count(*)::int AS waiting FROM waiting_orders w
+                     WHERE w.channel_id = ${channelId} AND w.organization_id <> ${organizationId}
+                     GROUP BY w.organization_id) o`)
+        ),
+        ({ position }) => position
+      )
+
+    const RankRow = Schema.Struct({ ...Place.fields, rank: Schema.Int })
+    const NewRow = Schema.Struct({
+      rank: Schema.Int,
+      isFull: Schema.Boolean
+    })
+
+    return ChannelQueue.of({
+      take: Effect.fn("ChannelQueue.take")(function* (place, maxTasks) {
+        const { channelId, organizationId, orderId } = place
+        const { isTaken } = yield* rowOf(TakenRow)(
+          retryBriefly(sql`
+            SELECT take_place(${channelId}, ${organizationId}, ${orderId}, ${maxTasks})
+                     AS "isTaken"`)
+        )
+        return isTaken
+      }),
+      free: Effect.fn("ChannelQueue.free")((orderId) =>
+        Effect.asVoid(
+          Effect.tap(
+            retryBriefly(sql`DELETE FROM channel_places WHERE order_id = ${orderId}`),
+            changes.open
+          )
+        )
+      ),
+      changed: Effect.tap(changes.await, changes.close),
+      join: Effect.fn("ChannelQueue.join")(function* (order) {
+        const { channelId, organizationId, orderId, request, maxWaitSeconds } = order
+        const sealed = yield* vault.seal(request, subjectOf(orderId), "")
+        yield* retryBriefly(sql`
+          INSERT INTO waiting_orders
+                 (channel_id, organization_id, order_id, key_id, request, expires_at)
+          VALUES (${channelId}, ${organizationId}, ${orderId}, ${sealed.keyId}, ${sealed.bytes},
+                  now() + make_interval(secs => ${maxWaitSeconds}))
+          ON CONFLICT DO NOTHING`)
+        yield* changes.open
+      }),
+      leave: Effect.fn("ChannelQueue.leave")((orderId) =>
+        Effect.asVoid(retryForever(sql`DELETE FROM waiting_orders WHERE order_id = ${orderId}`))
+      ),
+      next: Effect.fn("ChannelQueue.next")(function* (channelId, maxTasks) {
+        const [row] = yield* rowsOf(ClaimedRow)(
+          withStatementTimeout(sql`
+            SELECT organization_id AS "organizationId", order_id AS "orderId", key_id AS "keyId",
+                   request
+              FROM claim_waiting_order(${channelId}, ${maxTasks}, ${claimSeconds})`)
+        )
+        if (row === undefined) return Option.none<ClaimedOrder>()
+        const { organizationId, orderId } = row
+        return Option.some({ channelId, organizationId, orderId, request: yield* openRequest(row) })
+      }),
+      putBack: Effect.fn("ChannelQueue.putBack")(function* (orderId, seconds) {
+        yield* retryForever(sql`
+          UPDATE waiting_orders SET next_try_at = now() + make_interval(secs => ${seconds})
+           WHERE order_id = ${orderId}`)
+        yield* retryForever(sql`DELETE FROM channel_places WHERE order_id = ${orderId}`)
+      }),
+      position: Effect.fn("ChannelQueue.position")(function* (orderId) {
+        const [row] = yield* rowsOf(RankRow)(
+          withStatementTimeout(sql`
+            SELECT ${placeColumns},
+                   (SELECT count(*)::int FROM waiting_orders e
+                     WHERE e.channel_id = w.channel_id AND e.organization_id = w.organization_id
+                       AND e.order_id <= w.order_id) AS rank
+              FROM waiting_orders w WHERE w.order_id = ${orderId}`)
+        )
+        return row === undefined
+          ? null
+          : yield* positionBy(row.channelId, row.organizationId, row.rank)
+      }),
+      positionOfNew: Effect.fn("ChannelQueue.positionOfNew")(
+        function* (channelId, organizationId, maxTasks) {
+          const { rank, isFull } = yield* rowOf(NewRow)(
+            withStatementTimeout(sql`
+              SELECT (1 + count(*) FILTER (WHERE w.organization_id = ${organizationId}))::int AS rank,
+                     (count(*) > 0
+                      OR (SELECT count(*) FROM channel_places p
+                           WHERE p.channel_id = ${channelId}) >= ${maxTasks}) AS "isFull"
+                FROM waiting_orders w WHERE w.channel_id = ${channelId}`)
+          )
+          return isFull ? yield* positionBy(channelId, organizationId, rank) : null
+        }
+      ),
+      channels: Effect.map(
+        rowsOf(ChannelRow)(
+          withStatementTimeout(sql`SELECT DISTINCT channel_id AS "channelId" FROM waiting_orders`)
+        ),
+        (rows) => rows.map(({ channelId }) => channelId)
+      ),
+      expired: rowsOf(Place)(
+        withStatementTimeout(
+          sql`SELECT ${placeColumns} FROM waiting_orders WHERE expires_at <= now()`
+        )
+      ),
+      places: Effect.fn("ChannelQueue.places")((seconds) =>
+        rowsOf(Place)(
+          withStatementTimeout(sql`
+            SELECT ${placeColumns} FROM channel_places
+             WHERE taken_at <= now() - make_interval(secs => ${seconds})`)
+        )
+      )
+    })
+  })
+)

@@ -1,0 +1,71 @@
+/**
+ * The places of channels with a maximum number of tasks, and the orders that wait for a place, over
+ * all gateways. A place is taken before the hold of an order, and freed after the order has ended.
+ */
+import { Context, type Effect, type Option, type Redacted, Schema } from "effect"
+
+/** A place at a channel, of one order. */
+export const Place = Schema.Struct({
+  channelId: Schema.String,
+  organizationId: Schema.String,
+  orderId: Schema.String
+})
+export type Place = typeof Place.Type
+
+export interface NewWaitingOrder extends Place {
+  /** The order for the vendor as JSON. It has the prompt, and is stored encrypted. */
+  readonly request: Redacted.Redacted
+  readonly maxWaitSeconds: number
+}
+
+/** An order that has a place and is to be submitted. */
+export interface ClaimedOrder extends Place {
+  /** Null where no available master key decrypts the stored order. */
+  readonly request: Redacted.Redacted | null
+}
+
+export class ChannelQueue extends Context.Service<
+  ChannelQueue,
+  {
+    /**
+     * Takes a place for an order that is submitted at once. False where the channel has `maxTasks`
+     * tasks, or other orders wait for it. A repeat changes nothing.
+     */
+    take(place: Place, maxTasks: number): Effect.Effect<boolean>
+    /** Frees the place of an order; a repeat changes nothing. */
+    free(orderId: string): Effect.Effect<void>
+    /** Waits until this process has freed a place or added an order since the last wait. */
+    readonly changed: Effect.Effect<void>
+    /** Adds an order to the queue of its channel. */
+    join(order: NewWaitingOrder): Effect.Effect<void>
+    /** Removes an order from the queue, where it still waits. */
+    leave(orderId: string): Effect.Effect<void>
+    /**
+     * Claims the next order of a queue with a place for it. The orders of an organisation keep their
+     * sequence, and organisations take turns. None where the channel is full or nothing waits.
+     */
+    next(channelId: string, maxTasks: number): Effect.Effect<Option.Option<ClaimedOrder>>
+    /** Frees the place of a claimed order, which is claimed again after this many seconds. */
+    putBack(orderId: string, seconds: number): Effect.Effect<void>
+    /**
+     * How many orders get a place before this one, itself included, if every organisation with
+     * orders in the queue takes its turns; null where the order does not wait.
+     */
+    position(orderId: string): Effect.Effect<number | null>
+    /** The position that a new order of the organisation would have; null where it would not wait. */
+    positionOfNew(
+      channelId: string,
+      organizationId: string,
+      maxTasks: number
+    ): Effect.Effect<number | null>
+    /** The channels that orders wait for. */
+    readonly channels: Effect.Effect<ReadonlyArray<string>>
+    /** Orders whose time to wait is over. */
+    readonly expired: Effect.Effect<ReadonlyArray<Place>>
+    /**
+     * All places that were taken at least `seconds` ago, for a check whether their orders have
+     * ended.
+     */
+    places(seconds: number): Effect.Effect<ReadonlyArray<Place>>
+  }
+>()("gateway/services/ChannelQueue") {}

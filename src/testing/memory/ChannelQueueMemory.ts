@@ -1,0 +1,148 @@
+/** Places and queues of channels in memory. */
+import { Clock, Effect, Latch, Layer, Option } from "effect"
+import { Settings } from "../../runtime/Settings.ts"
+import {
+  ChannelQueue,
+  type ClaimedOrder,
+  type NewWaitingOrder,
+  type Place
+} from "../../services/channels/ChannelQueue.ts"
+
+interface WaitingOrder extends NewWaitingOrder {
+  readonly expiresAt: number
+  nextTryAt: number
+}
+
+interface TakenPlace extends Place {
+  readonly takenAt: number
+}
+
+export const layerChannelQueueMemory = Layer.effect(
+  ChannelQueue,
+  Effect.gen(function* () {
+    const { leaseSeconds, submitDeadlineSeconds } = yield* Settings
+    const places = new Map<string, TakenPlace>()
+    const waiting = new Map<string, WaitingOrder>()
+    const turns = new Map<string, number>()
+    let turnCount = 0
+    const changes = yield* Latch.make(false)
+
+    const turnKey = ({ channelId, organizationId }: Omit<Place, "orderId">): string =>
+      JSON.stringify([channelId, organizationId])
+    const placesAt = (channelId: string) =>
+      [...places.values()].filter((place) => place.channelId === channelId)
+    const waitingAt = (channelId: string) =>
+      [...waiting.values()]
+        .filter((order) => order.channelId === channelId)
+        .toSorted((one, other) => (one.orderId < other.orderId ? -1 : 1))
+    const isFull = (channelId: string, maxTasks: number): boolean =>
+      placesAt(channelId).length >= maxTasks
+    const placesOf = (order: Place): number =>
+      placesAt(order.channelId).filter(
+        ({ organizationId }) => organizationId === order.organizationId
+      ).length
+
+    const isBehind = (order: Place): boolean =>
+      waitingAt(order.channelId).some(
+        (other) =>
+          other.organizationId === order.organizationId &&
+          other.orderId < order.orderId &&
+          !places.has(other.orderId)
+      )
+
+    const candidate = (channelId: string, now: number): WaitingOrder | undefined =>
+      waitingAt(channelId)
+        .filter((order) => order.nextTryAt <= now)
+        .filter((order) => places.has(order.orderId) || !isBehind(order))
+        .toSorted(
+          (one, other) =>
+            Number(places.has(other.orderId)) - Number(places.has(one.orderId)) ||
+            placesOf(one) - placesOf(other) ||
+            (turns.get(turnKey(one)) ?? 0) - (turns.get(turnKey(other)) ?? 0)
+        )[0]
+
+    const claim = (channelId: string, maxTasks: number, now: number) => {
+      const order = candidate(channelId, now)
+      if (order === undefined) return Option.none<ClaimedOrder>()
+      const { organizationId, orderId, request } = order
+      if (!places.has(orderId)) {
+        if (isFull(channelId, maxTasks)) return Option.none<ClaimedOrder>()
+        places.set(orderId, { channelId, organizationId, orderId, takenAt: now })
+        turnCount += 1
+        turns.set(turnKey(order), turnCount)
+      }
+      order.nextTryAt = now + (leaseSeconds + submitDeadlineSeconds) * 1000
+      return Option.some<ClaimedOrder>({ channelId, organizationId, orderId, request })
+    }
+
+    const positionBy = (channelId: string, organizationId: string, rank: number): number => {
+      const others = Map.groupBy(
+        waitingAt(channelId).filter((order) => order.organizationId !== organizationId),
+        (order) => order.organizationId
+      )
+      return [...others.values()].reduce((sum, { length }) => sum + Math.min(length, rank), rank)
+    }
+
+    const rankOf = (channelId: string, organizationId: string, orderId: string): number =>
+      waitingAt(channelId).filter(
+        (order) => order.organizationId === organizationId && order.orderId <= orderId
+      ).length
+
+    return ChannelQueue.of({
+      take: (place, maxTasks) =>
+        Effect.map(Clock.currentTimeMillis, (takenAt) => {
+          const { channelId, orderId } = place
+          if (places.has(orderId)) return true
+          if (waitingAt(channelId).length > 0 || isFull(channelId, maxTasks)) return false
+          places.set(orderId, { ...place, takenAt })
+          return true
+        }),
+      free: (orderId) =>
+        Effect.tap(
+          Effect.sync(() => void places.delete(orderId)),
+          changes.open
+        ),
+      changed: Effect.tap(changes.await, changes.close),
+      join: (order) =>
+        Effect.map(Clock.currentTimeMillis, (now) => {
+          if (waiting.has(order.orderId)) return
+          const expiresAt = now + order.maxWaitSeconds * 1000
+          waiting.set(order.orderId, { ...order, expiresAt, nextTryAt: now })
+          changes.openUnsafe()
+        }),
+      leave: (orderId) => Effect.sync(() => void waiting.delete(orderId)),
+      next: (channelId, maxTasks) =>
+        Effect.map(Clock.currentTimeMillis, (now) => claim(channelId, maxTasks, now)),
+      putBack: (orderId, seconds) =>
+        Effect.map(Clock.currentTimeMillis, (now) => {
+          const order = waiting.get(orderId)
+          if (order !== undefined) order.nextTryAt = now + seconds * 1000
+          places.delete(orderId)
+        }),
+      position: (orderId) =>
+        Effect.sync(() => {
+          const order = waiting.get(orderId)
+          if (order === undefined) return null
+          const { channelId, organizationId } = order
+          return positionBy(channelId, organizationId, rankOf(channelId, organizationId, orderId))
+        }),
+      positionOfNew: (channelId, organizationId, maxTasks) =>
+        Effect.sync(() => {
+          const orders = waitingAt(channelId)
+          if (orders.length === 0 && !isFull(channelId, maxTasks)) return null
+          const own = orders.filter((order) => order.organizationId === organizationId).length
+          return positionBy(channelId, organizationId, own + 1)
+        }),
+      channels: Effect.sync(() => [
+        ...new Set([...waiting.values()].map(({ channelId }) => channelId))
+      ]),
+      expired: Effect.map(Clock.currentTimeMillis, (now) =>
+        [...waiting.values()].filter(({ expiresAt }) => expiresAt <= now)
+      ),
+      places: (seconds) =>
+        Effect.map(Clock.currentTimeMillis, (now) =>
+          [...places.values()].filter(({ takenAt }) => takenAt <= now - seconds * 1000)
+        )
+    })
+  })
+)
