@@ -310,6 +310,19 @@ export const layerTaskSettlement = Layer.effect(
       return won
     })
 
+    /** Asks the vendor of a running task to cancel it, and settles the task by its next status. */
+    const cancelAtVendor = Effect.fnUntraced(function* (organizationId: string, id: string) {
+      let cancellation = notAsked
+      const claim = yield* claimForCancel(organizationId, id)
+      if (Option.isSome(claim)) {
+        const { send } = polls.cancelRequestFor(claim.value, (report) => {
+          cancellation = report
+        })
+        yield* detached.run(Effect.flatMap(send, ({ settle }) => settle))
+      }
+      return cancellation
+    })
+
     const cancel: TaskSettlement["Service"]["cancel"] = Effect.fnUntraced(
       function* (organizationId, id) {
         const stored = yield* find(organizationId, id)
@@ -322,14 +335,7 @@ export const layerTaskSettlement = Layer.effect(
           const isVideo = taskKindOf(id) === "video"
           return { task: stored, cancellation: isVideo ? notAccepted : oneCall }
         }
-        let cancellation = notAsked
-        const claim = yield* claimForCancel(organizationId, id)
-        if (Option.isSome(claim)) {
-          const { send } = polls.cancelRequestFor(claim.value, (report) => {
-            cancellation = report
-          })
-          yield* detached.run(Effect.flatMap(send, ({ settle }) => settle))
-        }
+        const cancellation = yield* cancelAtVendor(organizationId, id)
         const task = yield* find(organizationId, id)
         return { task, cancellation: task.finished ? null : cancellation }
       }

@@ -5,7 +5,7 @@
  * another one claims the order again; one that dies in the submit leaves a task in `submitting`,
  * which a sweep ends as any other.
  */
-import { Cause, Effect, Equal, FiberSet, Option } from "effect"
+import { Cause, Effect, Equal, FiberSet, Option, Result } from "effect"
 import { ChannelHealth } from "../../channels/ChannelHealth.ts"
 import { ChannelUnavailable, Overloaded } from "../../domain/Errors.ts"
 import type { VendorFailure } from "../../domain/VendorOutcome.ts"
@@ -118,8 +118,15 @@ export const makeQueueDispatch = Effect.fnUntraced(function* (
     return { order, mount }
   })
 
-  /** Removes an order that is not waiting any more; its place is freed when its task has ended. */
-  const leaveSubmitted = ({ orderId }: Place) => queue.leave(orderId)
+  /** Makes an order wait again after the vendor took no task; false where it was ended meanwhile. */
+  const putBack = Effect.fnUntraced(function* (
+    { organizationId, orderId }: Place,
+    failure: VendorFailure
+  ) {
+    const isWaiting = yield* tasks.waitAgain(organizationId, orderId)
+    if (isWaiting) yield* queue.putBack(orderId, pauseAfter(failure))
+    return isWaiting
+  })
 
   const submit = Effect.fnUntraced(function* (
     claimed: ClaimedOrder,
@@ -133,17 +140,16 @@ export const makeQueueDispatch = Effect.fnUntraced(function* (
     const trials = state._tag === "HalfOpen" ? state.trials : []
     const isStarted = yield* tasks.startWaiting(organizationId, orderId)
     if (isStarted === null) return yield* queue.putBack(orderId, HOLD_SECONDS)
-    if (!isStarted) return yield* leaveSubmitted(claimed)
+    // The place of an order that was submitted already is freed when its task has ended.
+    if (!isStarted) return yield* queue.leave(orderId)
     yield* failpoints.pass("video.started")
     const outcome = yield* Effect.result(submitWaiting(order, orderId, { mount, trials }))
-    if (outcome._tag === "Success" && outcome.success !== null) {
-      // An order that was ended meanwhile has no place in the queue any more.
-      if (yield* tasks.waitAgain(organizationId, orderId)) {
-        return yield* queue.putBack(orderId, pauseAfter(outcome.success))
-      }
+    if (Result.isFailure(outcome)) {
+      yield* queue.leave(orderId)
+      return yield* queue.free(orderId)
     }
-    yield* leaveSubmitted(claimed)
-    if (outcome._tag === "Failure") yield* queue.free(orderId)
+    const isPutBack = outcome.success !== null && (yield* putBack(claimed, outcome.success))
+    if (!isPutBack) yield* queue.leave(orderId)
   })
 
   /** A failure of the database leaves the claim to its end, and the order waits until then. */
