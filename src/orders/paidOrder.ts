@@ -21,7 +21,7 @@ import { renameModelInError } from "../redaction/modelNames.ts"
 import { Failpoints } from "../runtime/Failpoints.ts"
 import { withSpan } from "../runtime/spans.ts"
 import { CallLog, type CallSubject, recordCalls } from "../services/CallLog.ts"
-import { ChannelQueue } from "../services/channels/ChannelQueue.ts"
+import { ChannelQueue, UNHELD_SECONDS } from "../services/channels/ChannelQueue.ts"
 import type { RequestKey } from "../services/IdempotencyKeys.ts"
 import { Ledger } from "../services/Ledger.ts"
 import {
@@ -57,6 +57,12 @@ const callPurposes = {
 const inHoldSpan = withSpan("hold", { kind: "internal" })
 
 const encodeCost = (cost: Quote | null) => (cost === null ? null : encodeQuote(cost))
+
+/** The fields of the task of an order that waits. A sweep of the queue ends the wait earlier. */
+const waitFields = (maxWaitSeconds: number | null) =>
+  maxWaitSeconds === null
+    ? {}
+    : { isWaiting: true, submitSeconds: maxWaitSeconds + UNHELD_SECONDS }
 
 const laneOf = (
   { caller, model }: Pick<OrderTerms, "caller" | "model">,
@@ -122,7 +128,7 @@ export const makePaidOrders = Effect.gen(function* () {
         task:
           terms.task === null
             ? null
-            : { ...terms.task.created, ...(maxWaitSeconds === null ? {} : { isWaiting: true }) },
+            : { ...terms.task.created, ...waitFields(maxWaitSeconds) },
         key
       })
     )

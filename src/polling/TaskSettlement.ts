@@ -26,7 +26,7 @@ import { CurrentTurn } from "../runtime/FairLane.ts"
 import { monotonicMillis } from "../runtime/monotonic.ts"
 import { Settings } from "../runtime/Settings.ts"
 import { Catalog } from "../services/Catalog.ts"
-import { ChannelQueue } from "../services/channels/ChannelQueue.ts"
+import { ChannelQueue, waitedTooLong } from "../services/channels/ChannelQueue.ts"
 import { Ledger, type Release } from "../services/Ledger.ts"
 import { releaseOrLog } from "../services/ledgerAnswers.ts"
 import { type AbandonedTask, type Task, TaskEnds, TaskRepo } from "../services/TaskRepo.ts"
@@ -432,15 +432,19 @@ export const layerTaskSettlement = Layer.effect(
     ) {
       const abandoned = yield* tasks.abandoned(scope)
       if (abandoned.length > 0) yield* failpoints.pass("sweep.found")
-      yield* releaseEach(abandoned, ({ isQueued }) => ({
-        task: {
-          from: "submitting",
-          state: isQueued ? "failed" : "rejected",
-          errorCode: "upstream_error",
-          errorMessage: "The gateway stopped before the vendor's answer was recorded"
-        },
-        orphan: { upstreamId: null, reason: "gateway_stopped" }
-      }))
+      yield* releaseEach(abandoned, ({ isQueued, state }) =>
+        state === "waiting"
+          ? { task: { from: "waiting", state: "failed", ...waitedTooLong }, orphan: null }
+          : {
+              task: {
+                from: "submitting",
+                state: isQueued ? "failed" : "rejected",
+                errorCode: "upstream_error",
+                errorMessage: "The gateway stopped before the vendor's answer was recorded"
+              },
+              orphan: { upstreamId: null, reason: "gateway_stopped" }
+            }
+      )
       yield* ledger.sweepExpiredHolds(scope)
     })
 

@@ -17,6 +17,7 @@ export interface NewTask {
   readonly listedProtocol: string
   /** A summary of the order, without prompt or media. */
   readonly summary: unknown
+  /** Seconds until the vendor must have answered; of a task that waits, until its wait must end. */
   readonly submitSeconds: number
   /**
    * The address that is notified of the task's end, in addition to the endpoints of its
@@ -184,10 +185,11 @@ export const ClaimedTask = Schema.Struct({
 })
 export type ClaimedTask = typeof ClaimedTask.Type
 
-/** A task that was left in the state `submitting`. */
+/** A task that was left in the state `submitting` or `waiting`. */
 export const AbandonedTask = Schema.Struct({
   organizationId: Schema.String,
   id: Schema.String,
+  state: Schema.Literals(["submitting", "waiting"]),
   /** Whether the task has waited for a place at its channel, so that its client has its id. */
   isQueued: Schema.Boolean
 })
@@ -308,7 +310,7 @@ export class TaskRepo extends Context.Service<
     readonly takeOver: Effect.Effect<void>
     /**
      * Tasks in the state `submitting`: with `overdue`, those past their submit deadline; with
-     * `all`, every one.
+     * `all`, every one. Tasks in the state `waiting` past their submit deadline are among them.
      */
     abandoned(scope: "overdue" | "all"): Effect.Effect<ReadonlyArray<AbandonedTask>>
     /**

@@ -6,6 +6,7 @@ import { archivesSuite } from "./Archives.suite.ts"
 import { budgetsSuite } from "./Budgets.suite.ts"
 import { catalogSuite } from "./Catalog.suite.ts"
 import { channelCredentialsSuite } from "./ChannelCredentials.suite.ts"
+import { channelQueueSuite } from "./ChannelQueue.suite.ts"
 import { channelRecordsSuite } from "./ChannelRecords.suite.ts"
 import { chargedUnitsSuite } from "./ChargedUnits.suite.ts"
 import { filesSuite } from "./Files.suite.ts"
@@ -28,6 +29,7 @@ for (const kind of storeKinds) {
       catalogSuite(it)
       channelCredentialsSuite(it)
       channelRecordsSuite(it)
+      channelQueueSuite(it)
       accessSuite(it)
       accountsSuite(it)
       journalSuite(it)

@@ -227,6 +227,57 @@ const killedAt = (
     assert.strictEqual((yield* count) - before, repeat === "ordered" ? 1 : jobs)
   }).pipe(Effect.scoped)
 
+/**
+ * Where a gateway dies with an order that waits for a place, how its task ends, and what is left of
+ * 100: the channel's other video costs 5.0094.
+ */
+const waitingPlaces = [
+  ["video.joined", "ordered", "94.9906"],
+  ["video.waiting", "succeeded", "89.9812"],
+  ["video.started", "failed", "94.9906"]
+] as const satisfies ReadonlyArray<readonly [Failpoint, string, string]>
+
+it.live.each(waitingPlaces)(
+  "killed at %s of an order that waits for a place: it is %s, and nothing is sent twice",
+  ([place, end, left]) =>
+    Effect.gen(function* () {
+      const simulator = yield* Simulator
+      const env = yield* environmentOf(sharedKind)
+      const catalog = catalogFor(simulator.url)
+      const channels = catalog.channels.map((channel) => ({ ...channel, max_tasks: 1 }))
+      const first = yield* startGateway({ ...env, KILL_AT: place })
+      const { key, organizationPath } = yield* prepareCustomer(first, "100", {
+        ...catalog,
+        channels
+      })
+      const order = (url: string, json: object, headers: Record<string, string> = {}) =>
+        call(`${url}/v1/videos/generations`, { key, json: { ...film, ...json }, headers })
+      yield* order(first.url, { prompt: "a lighthouse sim:waits" })
+      const waiting = (url: string) =>
+        order(url, { max_wait: 600 }, { "idempotency-key": "the-order" })
+      yield* Effect.forkChild(Effect.exit(waiting(first.url)))
+      if (place === "video.started") yield* simulator.releaseTasks
+      assert.strictEqual((yield* first.process.end).signal, "SIGKILL")
+
+      const second = yield* startGateway(env)
+      yield* simulator.releaseTasks
+      assert.strictEqual(yield* settledBalance(second, organizationPath), left)
+      const again = yield* waiting(second.url)
+      assert.strictEqual(again.status, 200, again.text)
+      assert.strictEqual(
+        again.headers.get("idempotency-replayed"),
+        end === "ordered" ? null : "true"
+      )
+      if (end === "ordered") return
+      const { id } = yield* Schema.decodeUnknownEffect(Schema.Struct({ id: Schema.String }))(
+        again.body
+      )
+      const task = yield* call(`${second.url}/v1/videos/${id}?wait=30`, { key })
+      assert.deepInclude(task.body, { task_status: end })
+    }).pipe(Effect.provide(layerSimulator({ port: 0 })), Effect.scoped),
+  60_000
+)
+
 it.live(
   "killed after the vendor's answer to a cancel: the task ends as cancelled, and its hold is back",
   () =>

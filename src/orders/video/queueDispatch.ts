@@ -15,7 +15,9 @@ import { Catalog } from "../../services/Catalog.ts"
 import {
   ChannelQueue,
   type ClaimedOrder,
-  type Place
+  type Place,
+  UNHELD_SECONDS,
+  waitedTooLong
 } from "../../services/channels/ChannelQueue.ts"
 import { Ledger } from "../../services/Ledger.ts"
 import { releaseOrLog } from "../../services/ledgerAnswers.ts"
@@ -28,8 +30,6 @@ import { decodeWaitingVideo } from "./waitingVideo.ts"
 const PAUSE_SECONDS = 5
 /** The pause before an order is looked at again whose hold is still being written. */
 const HOLD_SECONDS = 1
-/** The time after which a place without a task is freed: its order has failed before its hold. */
-const UNHELD_SECONDS = 60
 /** The minimum age of a place that a sweep looks at; younger places are of orders on their way. */
 const SWEPT_SECONDS = 2
 /** The places of a channel whose limit was removed while orders waited. */
@@ -38,11 +38,6 @@ const NO_LIMIT = 10_000
 interface TaskFailure {
   readonly errorCode: string
   readonly errorMessage: string
-}
-
-const waitedTooLong: TaskFailure = {
-  errorCode: "max_wait_exceeded",
-  errorMessage: "The channel of the model had no place within max_wait"
 }
 
 const changedOrder = new ChannelUnavailable({
@@ -118,6 +113,13 @@ export const makeQueueDispatch = Effect.fnUntraced(function* (
     return { order, mount }
   })
 
+  /** Puts back an order whose hold is not written yet, or drops it where none will come. */
+  const awaitHold = Effect.fnUntraced(function* ({ orderId, ageSeconds }: ClaimedOrder) {
+    if (ageSeconds < UNHELD_SECONDS) return yield* queue.putBack(orderId, HOLD_SECONDS)
+    yield* queue.leave(orderId)
+    yield* queue.free(orderId)
+  })
+
   /** Makes an order wait again after the vendor took no task; false where it was ended meanwhile. */
   const putBack = Effect.fnUntraced(function* (
     { organizationId, orderId }: Place,
@@ -139,7 +141,7 @@ export const makeQueueDispatch = Effect.fnUntraced(function* (
     }
     const trials = state._tag === "HalfOpen" ? state.trials : []
     const isStarted = yield* tasks.startWaiting(organizationId, orderId)
-    if (isStarted === null) return yield* queue.putBack(orderId, HOLD_SECONDS)
+    if (isStarted === null) return yield* awaitHold(claimed)
     // The place of an order that was submitted already is freed when its task has ended.
     if (!isStarted) return yield* queue.leave(orderId)
     yield* failpoints.pass("video.started")

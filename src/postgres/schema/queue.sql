@@ -68,15 +68,17 @@ END $$;
 -- the one whose last turn is the longest ago. An order whose gateway died keeps its place, and is
 -- claimed again when the claim has ended.
 CREATE FUNCTION claim_waiting_order(p_channel text, p_max int, p_lease double precision)
-RETURNS TABLE (organization_id text, order_id text, key_id text, request bytea) LANGUAGE plpgsql
-AS $$
+RETURNS TABLE (organization_id text, order_id text, key_id text, request bytea,
+               age_seconds double precision)
+LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
   next record;
 BEGIN
   INSERT INTO channel_queues (channel_id) VALUES (p_channel) ON CONFLICT DO NOTHING;
   PERFORM FROM channel_queues q WHERE q.channel_id = p_channel FOR UPDATE;
-  SELECT w.organization_id, w.order_id, w.key_id, w.request, w.has_place INTO next
+  SELECT w.organization_id, w.order_id, w.key_id, w.request, w.has_place,
+         extract(epoch FROM now() - w.created_at)::float8 AS age_seconds INTO next
     FROM (SELECT r.*, EXISTS (SELECT FROM channel_places p
                                WHERE p.channel_id = r.channel_id AND p.order_id = r.order_id)
                         AS has_place
@@ -108,5 +110,6 @@ BEGIN
   END IF;
   UPDATE waiting_orders r SET next_try_at = now() + make_interval(secs => p_lease)
    WHERE r.channel_id = p_channel AND r.order_id = next.order_id;
-  RETURN QUERY SELECT next.organization_id, next.order_id, next.key_id, next.request;
+  RETURN QUERY
+    SELECT next.organization_id, next.order_id, next.key_id, next.request, next.age_seconds;
 END $$;

@@ -66,7 +66,7 @@ CREATE TABLE tasks (
 -- The tasks of each channel by due time: a claim takes the first tasks of every channel.
 CREATE INDEX tasks_due_by_channel ON tasks (channel_id, next_poll_at) WHERE state = 'processing';
 CREATE INDEX tasks_submitting ON tasks (submit_deadline) WHERE state = 'submitting';
-CREATE INDEX tasks_waiting ON tasks (organization_id, id) WHERE state = 'waiting';
+CREATE INDEX tasks_waiting ON tasks (submit_deadline) WHERE state = 'waiting';
 CREATE INDEX tasks_by_id ON tasks (id);
 -- For lists of a member's own tasks: ids of one kind share a prefix, which is followed by the time.
 CREATE INDEX tasks_by_member ON tasks (organization_id, member_id, id);

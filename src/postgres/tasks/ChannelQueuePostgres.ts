@@ -13,7 +13,8 @@ const ClaimedRow = Schema.Struct({
   organizationId: Schema.String,
   orderId: Schema.String,
   keyId: Schema.String,
-  request: Schema.Uint8Array
+  request: Schema.Uint8Array,
+  ageSeconds: Schema.Number
 })
 
 /** The subject for which the order is encrypted, so that it opens for no other order. */
@@ -101,12 +102,13 @@ export const layerChannelQueue = Layer.effect(
         const [row] = yield* rowsOf(ClaimedRow)(
           withStatementTimeout(sql`
             SELECT organization_id AS "organizationId", order_id AS "orderId", key_id AS "keyId",
-                   request
+                   request, age_seconds AS "ageSeconds"
               FROM claim_waiting_order(${channelId}, ${maxTasks}, ${claimSeconds})`)
         )
         if (row === undefined) return Option.none<ClaimedOrder>()
-        const { organizationId, orderId } = row
-        return Option.some({ channelId, organizationId, orderId, request: yield* openRequest(row) })
+        const { organizationId, orderId, ageSeconds } = row
+        const request = yield* openRequest(row)
+        return Option.some({ channelId, organizationId, orderId, ageSeconds, request })
       }),
       putBack: Effect.fn("ChannelQueue.putBack")(function* (orderId, seconds) {
         yield* retryForever(sql`

@@ -170,9 +170,13 @@ export const layerTaskRepo = Layer.effect(
       abandoned: Effect.fn("TaskRepo.abandoned")((scope) =>
         rowsOf(AbandonedTask)(
           withStatementTimeout(sql`
-          SELECT t.organization_id AS "organizationId", t.id, t.is_queued AS "isQueued" FROM tasks t
+          SELECT t.organization_id AS "organizationId", t.id, t.state, t.is_queued AS "isQueued"
+            FROM tasks t
            WHERE t.state = 'submitting'
-             AND ${scope === "all" ? sql`true` : sql`t.submit_deadline <= now()`}`)
+             AND ${scope === "all" ? sql`true` : sql`t.submit_deadline <= now()`}
+          UNION ALL
+          SELECT t.organization_id, t.id, t.state, t.is_queued FROM tasks t
+           WHERE t.state = 'waiting' AND t.submit_deadline <= now()`)
         )
       ),
       overdue: Effect.fn("TaskRepo.overdue")((seconds, limit) =>

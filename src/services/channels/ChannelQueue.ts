@@ -12,6 +12,18 @@ export const Place = Schema.Struct({
 })
 export type Place = typeof Place.Type
 
+/** The failure of a task that got no place within the time for which its order may wait. */
+export const waitedTooLong = {
+  errorCode: "max_wait_exceeded",
+  errorMessage: "The channel of the model had no place within max_wait"
+} as const
+
+/**
+ * The time after which an order in a queue, or with a place, and without a hold is dropped: its
+ * gateway died before the hold, or the hold was refused.
+ */
+export const UNHELD_SECONDS = 60
+
 export interface NewWaitingOrder extends Place {
   /** The order for the vendor as JSON. It has the prompt, and is stored encrypted. */
   readonly request: Redacted.Redacted
@@ -20,6 +32,8 @@ export interface NewWaitingOrder extends Place {
 
 /** An order that has a place and is to be submitted. */
 export interface ClaimedOrder extends Place {
+  /** Seconds since the order joined the queue. */
+  readonly ageSeconds: number
   /** Null where no available master key decrypts the stored order. */
   readonly request: Redacted.Redacted | null
 }

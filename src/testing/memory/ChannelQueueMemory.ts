@@ -9,6 +9,7 @@ import {
 } from "../../services/channels/ChannelQueue.ts"
 
 interface WaitingOrder extends NewWaitingOrder {
+  readonly joinedAt: number
   readonly expiresAt: number
   nextTryAt: number
 }
@@ -16,6 +17,12 @@ interface WaitingOrder extends NewWaitingOrder {
 interface TakenPlace extends Place {
   readonly takenAt: number
 }
+
+const placeOf = ({ channelId, organizationId, orderId }: Place): Place => ({
+  channelId,
+  organizationId,
+  orderId
+})
 
 export const layerChannelQueueMemory = Layer.effect(
   ChannelQueue,
@@ -72,7 +79,8 @@ export const layerChannelQueueMemory = Layer.effect(
         turns.set(turnKey(order), turnCount)
       }
       order.nextTryAt = now + (leaseSeconds + submitDeadlineSeconds) * 1000
-      return Option.some<ClaimedOrder>({ channelId, organizationId, orderId, request })
+      const ageSeconds = (now - order.joinedAt) / 1000
+      return Option.some<ClaimedOrder>({ channelId, organizationId, orderId, ageSeconds, request })
     }
 
     const positionBy = (channelId: string, organizationId: string, rank: number): number => {
@@ -107,7 +115,7 @@ export const layerChannelQueueMemory = Layer.effect(
         Effect.map(Clock.currentTimeMillis, (now) => {
           if (waiting.has(order.orderId)) return
           const expiresAt = now + order.maxWaitSeconds * 1000
-          waiting.set(order.orderId, { ...order, expiresAt, nextTryAt: now })
+          waiting.set(order.orderId, { ...order, joinedAt: now, expiresAt, nextTryAt: now })
           changes.openUnsafe()
         }),
       leave: (orderId) => Effect.sync(() => void waiting.delete(orderId)),
@@ -137,11 +145,11 @@ export const layerChannelQueueMemory = Layer.effect(
         ...new Set([...waiting.values()].map(({ channelId }) => channelId))
       ]),
       expired: Effect.map(Clock.currentTimeMillis, (now) =>
-        [...waiting.values()].filter(({ expiresAt }) => expiresAt <= now)
+        [...waiting.values()].filter(({ expiresAt }) => expiresAt <= now).map(placeOf)
       ),
       places: (seconds) =>
         Effect.map(Clock.currentTimeMillis, (now) =>
-          [...places.values()].filter(({ takenAt }) => takenAt <= now - seconds * 1000)
+          [...places.values()].filter(({ takenAt }) => takenAt <= now - seconds * 1000).map(placeOf)
         )
     })
   })

@@ -340,13 +340,19 @@ export const layerTaskRepoMemory = Layer.effect(
       takeOver,
       abandoned: Effect.fn("TaskRepo.abandoned")((scope) =>
         Effect.map(Clock.currentTimeMillis, (now) =>
-          rowsIn("submitting")
-            .filter(({ task }) => scope === "all" || task.submitDeadline <= now)
-            .map(({ request: { organizationId, id }, task }) => ({
-              organizationId,
-              id,
-              isQueued: task.ordered.isWaiting === true
-            }))
+          (["submitting", "waiting"] as const).flatMap((state) =>
+            rowsIn(state)
+              .filter(
+                ({ task }) =>
+                  (scope === "all" && state === "submitting") || task.submitDeadline <= now
+              )
+              .map(({ request: { organizationId, id }, task }) => ({
+                organizationId,
+                id,
+                state,
+                isQueued: task.ordered.isWaiting === true
+              }))
+          )
         )
       ),
       overdue: Effect.fn("TaskRepo.overdue")((seconds, limit) =>

@@ -1,0 +1,120 @@
+/** What every store of places and queues must do. */
+import { assert, type Vitest } from "@effect/vitest"
+import { Effect, Option, Redacted } from "effect"
+import { ChannelQueue, type Place } from "../../src/services/channels/ChannelQueue.ts"
+
+let count = 0
+const fresh = (name: string): string => {
+  count += 1
+  return `${name}-${process.pid}-${String(count).padStart(6, "0")}`
+}
+
+const placeAt = (channelId: string, organizationId: string): Place => ({
+  channelId,
+  organizationId,
+  orderId: fresh("order")
+})
+
+const join = Effect.fnUntraced(function* (place: Place) {
+  const queue = yield* ChannelQueue
+  yield* queue.join({ ...place, request: Redacted.make(place.orderId), maxWaitSeconds: 60 })
+})
+
+export const channelQueueSuite = (it: Vitest.MethodsNonLive<ChannelQueue>): void => {
+  it.effect("of many orders at once no more get a place than the channel has", () =>
+    Effect.gen(function* () {
+      const queue = yield* ChannelQueue
+      const channel = fresh("channel")
+      const places = Array.from({ length: 12 }, () => placeAt(channel, "o"))
+      const taken = yield* Effect.forEach(places, (place) => queue.take(place, 5), {
+        concurrency: "unbounded"
+      })
+      assert.lengthOf(
+        taken.filter((isTaken) => isTaken),
+        5
+      )
+      const first = places[taken.indexOf(true)]
+      assert.isDefined(first)
+      assert.isTrue(yield* queue.take(first, 5), "a repeat")
+      yield* queue.free(first.orderId)
+      yield* queue.free(first.orderId)
+      assert.isTrue(yield* queue.take(placeAt(channel, "o"), 5))
+      assert.isFalse(yield* queue.take(placeAt(channel, "o"), 5))
+      const old = yield* queue.places(0)
+      assert.lengthOf(
+        old.filter(({ channelId }) => channelId === channel),
+        5
+      )
+    })
+  )
+
+  it.effect("organisations take turns, and each keeps its sequence", () =>
+    Effect.gen(function* () {
+      const queue = yield* ChannelQueue
+      const channel = fresh("channel")
+      const crowd = Array.from({ length: 4 }, () => placeAt(channel, "crowd"))
+      const few = Array.from({ length: 2 }, () => placeAt(channel, "few"))
+      yield* Effect.forEach([...crowd, ...few], join)
+      assert.isFalse(yield* queue.take(placeAt(channel, "late"), 1), "others wait")
+      assert.deepStrictEqual(
+        yield* Effect.forEach([...crowd, ...few], ({ orderId }) => queue.position(orderId)),
+        [2, 4, 5, 6, 2, 4]
+      )
+      assert.strictEqual(yield* queue.positionOfNew(channel, "late", 1), 3)
+      const claimed: Array<string> = []
+      for (let n = 0; n < 6; n++) {
+        const next = yield* queue.next(channel, 1)
+        assert.isTrue(Option.isSome(next))
+        const { orderId, request } = Option.getOrThrow(next)
+        assert.strictEqual(request === null ? null : Redacted.value(request), orderId)
+        assert.isTrue(Option.isNone(yield* queue.next(channel, 1)), "the channel is full")
+        claimed.push(orderId)
+        yield* queue.leave(orderId)
+        yield* queue.free(orderId)
+      }
+      const ids = [crowd[0], few[0], crowd[1], few[1], crowd[2], crowd[3]]
+      assert.deepStrictEqual(
+        claimed,
+        ids.map((place) => place?.orderId ?? "")
+      )
+      assert.isNull(yield* queue.position(claimed[0] ?? ""))
+      assert.isNull(yield* queue.positionOfNew(channel, "late", 1))
+    })
+  )
+
+  it.effect("an order that is put back is the next of its organisation, after its pause", () =>
+    Effect.gen(function* () {
+      const queue = yield* ChannelQueue
+      const channel = fresh("channel")
+      const [first, second, other] = [
+        placeAt(channel, "one"),
+        placeAt(channel, "one"),
+        placeAt(channel, "other")
+      ]
+      yield* Effect.forEach([first, second, other], join)
+      assert.strictEqual(Option.getOrThrow(yield* queue.next(channel, 5)).orderId, first.orderId)
+      yield* queue.putBack(first.orderId, 60)
+      const next = Option.getOrThrow(yield* queue.next(channel, 5))
+      assert.strictEqual(next.orderId, other.orderId)
+      assert.isTrue(Option.isNone(yield* queue.next(channel, 5)), "its successor waits behind it")
+      yield* queue.putBack(first.orderId, 0)
+      const ids = [yield* queue.next(channel, 5), yield* queue.next(channel, 5)]
+      assert.deepStrictEqual(
+        ids.map((claimed) => Option.getOrThrow(claimed).orderId),
+        [first.orderId, second.orderId]
+      )
+      assert.include(yield* queue.channels, channel)
+    })
+  )
+
+  it.effect("an order has expired when its time to wait is over", () =>
+    Effect.gen(function* () {
+      const queue = yield* ChannelQueue
+      const place = placeAt(fresh("channel"), "o")
+      yield* queue.join({ ...place, request: Redacted.make("x"), maxWaitSeconds: 0 })
+      assert.deepInclude(yield* queue.expired, place)
+      yield* queue.leave(place.orderId)
+      assert.notDeepInclude(yield* queue.expired, place)
+    })
+  )
+}
