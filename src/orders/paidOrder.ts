@@ -60,9 +60,7 @@ const encodeCost = (cost: Quote | null) => (cost === null ? null : encodeQuote(c
 
 /** The fields of the task of an order that waits. A sweep of the queue ends the wait earlier. */
 const waitFields = (maxWaitSeconds: number | null) =>
-  maxWaitSeconds === null
-    ? {}
-    : { isWaiting: true, submitSeconds: maxWaitSeconds + UNHELD_SECONDS }
+  maxWaitSeconds === null ? {} : { isWaiting: true, submitSeconds: maxWaitSeconds + UNHELD_SECONDS }
 
 const laneOf = (
   { caller, model }: Pick<OrderTerms, "caller" | "model">,
@@ -125,10 +123,7 @@ export const makePaidOrders = Effect.gen(function* () {
         promptDigest: terms.promptDigest,
         job: current.mount().job,
         cost: encodeCost(current.mount().cost),
-        task:
-          terms.task === null
-            ? null
-            : { ...terms.task.created, ...waitFields(maxWaitSeconds) },
+        task: terms.task === null ? null : { ...terms.task.created, ...waitFields(maxWaitSeconds) },
         key
       })
     )

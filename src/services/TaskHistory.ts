@@ -41,6 +41,8 @@ export const TaskFacts = Schema.Struct({
   listedProtocol: Schema.String,
   summary: Schema.Unknown,
   state: TaskState,
+  /** Whether the task was ordered while its channel was full. */
+  isQueued: Schema.Boolean,
   upstreamId: Schema.NullOr(Schema.String),
   completionTokens: Schema.NullOr(Schema.BigInt),
   errorCode: Schema.NullOr(Schema.String),
@@ -144,7 +146,11 @@ export const transitionsOf = (history: JobHistory): ReadonlyArray<Transition> =>
     task === null || kindOf(history) === "image"
       ? [{ state: "processing", at: hold.createdAt, by: kindOf(history) }]
       : [
-          { state: "submitting", at: hold.createdAt, by: "create" },
+          {
+            state: task.isQueued ? "waiting" : "submitting",
+            at: hold.createdAt,
+            by: "create"
+          },
           ...(task.acceptedAt === null
             ? []
             : [{ state: "processing" as const, at: task.acceptedAt, by: "create" }])

@@ -33,6 +33,7 @@ const toFacts = (task: StoredTask): TaskFacts => ({
   nextPollAt: dateOrNull(task.nextPollAt),
   unknownSince: dateOrNull(task.unknownSince),
   finishedAt: dateOrNull(task.finishedAt),
+  isQueued: task.ordered.isWaiting === true,
   erasedAt: dateOrNull(task.erasedAt)
 })
 

@@ -49,6 +49,8 @@ export const catalog = {
     keyEnabled: "{{name}} enabled",
     addKey: "Add key",
     removeKey: "Remove {{name}}",
+    max_tasks: "Max tasks",
+    max_tasksHint: "Videos that the vendor makes at a time. More wait if the order has max_wait.",
     allow_private: "Allow link-local and cloud metadata addresses",
     enabled: "Enabled",
     enabledHint: "If disabled, it accepts no new orders; running tasks finish.",

@@ -145,7 +145,12 @@ export const orders = {
     queue: "Submitting",
     work: "Generating"
   },
+  queue: {
+    position: "Position {{position}} in the queue",
+    estimate: "Position {{position}} in the queue, about {{seconds}} s"
+  },
   innerStates: {
+    waiting: "Waiting for the channel",
     submitting: "Submitting",
     processing: "Generating",
     succeeded: "Succeeded",

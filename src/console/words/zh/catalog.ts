@@ -51,6 +51,8 @@ export const catalog: Translated<typeof english> = {
     keyEnabled: "使用 {{name}}",
     addKey: "添加密钥",
     removeKey: "去掉 {{name}}",
+    max_tasks: "最大任务数",
+    max_tasksHint: "供应商同时生成的视频数。设有 max_wait 的订单会排队等待。",
     allow_private: "允许链路本地地址或云元数据服务",
     enabled: "启用",
     enabledHint: "停用后不再接受新订单，进行中的订单会继续完成",

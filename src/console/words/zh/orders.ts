@@ -147,7 +147,12 @@ export const orders: Translated<typeof english> = {
     queue: "提交",
     work: "生成"
   },
+  queue: {
+    position: "排队第 {{position}} 位",
+    estimate: "排队第 {{position}} 位，约 {{seconds}} 秒"
+  },
   innerStates: {
+    waiting: "等待渠道空位",
     submitting: "正在提交给供应商",
     processing: "已接单，生成中",
     succeeded: "成功",

@@ -4,6 +4,7 @@ import {
   Button,
   Checkbox,
   Group,
+  NumberInput,
   PasswordInput,
   Stack,
   Text,
@@ -161,6 +162,18 @@ export const ChannelFields = ({ value, onChange, isNew, faultAt }: FieldsProps<C
         value={value.app_id ?? ""}
         error={faultAt("app_id")}
         onChange={(event) => onChange({ ...value, app_id: event.currentTarget.value || null })}
+      />
+      <NumberInput
+        label={t("fields.max_tasks")}
+        description={t("fields.max_tasksHint")}
+        min={1}
+        allowDecimal={false}
+        value={value.max_tasks ?? ""}
+        error={faultAt("max_tasks")}
+        onChange={(next) => {
+          const { max_tasks: _, ...rest } = value
+          onChange(typeof next === "number" ? { ...rest, max_tasks: next } : rest)
+        }}
       />
       <Checkbox
         label={t("fields.allow_private")}

@@ -38,7 +38,27 @@ const deletableKind = (order: Order): TaskKind | null => {
 
 /** Whether a vendor works on the order, which may cancel it. */
 const isCancellable = (order: Order): boolean =>
-  taskKindIn(order) === "video" && order.state === "processing" && order.accepted_at !== null
+  taskKindIn(order) === "video" && order.state === "processing"
+
+/** The place of an order in the queue of its channel, or a note that its result is being made. */
+const RunningNote = ({ id, isVideo }: { readonly id: string; readonly isVideo: boolean }) => {
+  const { t } = useTranslation("orders")
+  const task = useApiQuery(
+    ["orders", "queue", id],
+    (gateway) => gateway.videos.read({ params: { task_id: id }, query: { wait: 0 } }),
+    { isEnabled: isVideo, intervalMillis: EVERY_MILLIS }
+  )
+  const queue = task.data !== undefined && "queue" in task.data ? task.data.queue : undefined
+  if (queue === undefined) return <Text c="dimmed">{t("player.waiting")}</Text>
+  const { position, seconds } = queue
+  return (
+    <Text c="dimmed">
+      {seconds === null
+        ? t("queue.position", { position })
+        : t("queue.estimate", { position, seconds })}
+    </Text>
+  )
+}
 
 const Result = ({ order }: { readonly order: Order }) => {
   const { t } = useTranslation("orders")
@@ -58,7 +78,7 @@ const Result = ({ order }: { readonly order: Order }) => {
     )
   }
   if (kind === null) return <Text c="dimmed">{t("player.notKept")}</Text>
-  if (state === "processing") return <Text c="dimmed">{t("player.waiting")}</Text>
+  if (state === "processing") return <RunningNote id={id} isVideo={kind === "video"} />
   return <OrderPlayer id={id} kind={kind} />
 }
 

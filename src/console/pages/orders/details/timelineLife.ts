@@ -1,5 +1,7 @@
 /** The timeline of an order for operators: every state, channel and ledger entry. */
+import { Schema } from "effect"
 import { useTranslation } from "react-i18next"
+import { TaskState } from "../../../../domain/taskStates.ts"
 import type { TimelineView } from "../../../../features/history/HistoryApi.ts"
 import type { ReceiptView } from "../../../../http/api/receipts.ts"
 import { groupDigits } from "../../../parts/texts.tsx"
@@ -8,20 +10,14 @@ import type { LifePart, LifeStep } from "./OrderLife.tsx"
 
 export type OrderHistory = typeof TimelineView.Type
 
-export const isOpen = ({ state }: OrderHistory): boolean =>
-  state === "submitting" || state === "processing"
+const openStates: ReadonlyArray<string> = ["waiting", "submitting", "processing"]
 
-const isState = (
-  state: string
-): state is "submitting" | "processing" | "succeeded" | "failed" | "rejected" =>
-  ["submitting", "processing", "succeeded", "failed", "rejected"].includes(state)
+export const isOpen = ({ state }: OrderHistory): boolean => openStates.includes(state)
+
+const isState = Schema.is(TaskState)
 
 const styleOf = (state: string): LifeStep["stepStyle"] =>
-  state === "succeeded"
-    ? "succeeded"
-    : state === "submitting" || state === "processing"
-      ? "working"
-      : "failed"
+  state === "succeeded" ? "succeeded" : openStates.includes(state) ? "working" : "failed"
 
 type Corrections = ReceiptView["corrections"]
 
@@ -125,10 +121,9 @@ export const useTimelineLife = (
   const steps = useSteps(history, currency, corrections)
   const [, ...laterLedgerSteps] = history.transitions
   // Tasks are first submitted and then processed; other orders are processed from the start.
-  const acceptedAt =
-    history.transitions[0]?.state === "submitting"
-      ? (laterLedgerSteps.find(({ state }) => state === "processing")?.at ?? null)
-      : null
+  const acceptedAt = ["waiting", "submitting"].includes(history.transitions[0]?.state ?? "")
+    ? (laterLedgerSteps.find(({ state }) => state === "processing")?.at ?? null)
+    : null
   const end = isRunning
     ? new Date(now).toISOString()
     : (history.transitions.at(-1)?.at ?? history.created_at)
