@@ -72,6 +72,7 @@ const rows: Readonly<Record<string, ReadonlyArray<Role>>> = {
   "GET /tasks": everybody,
   "GET /tasks/:id": everybody,
   "DELETE /tasks/:id": operating,
+  "POST /tasks/:id/cancel": operating,
   "GET /orphans": everybody,
   "POST /orphans/:id/resolve": either,
   "GET /audit": everybody,

@@ -80,6 +80,7 @@ const belongings = Effect.fnUntraced(function* (owner: Customer) {
     ["/v1/videos", [running, openaiId(done)]],
     ["/v1/images/:task_id", [images]],
     ["/v1/images/:task_id/events", [images]],
+    ["/v1/images/:task_id/cancel", [images]],
     ["/v1/images/:task_id/content/:n", [images]],
     ["/v1/images", [images]],
     ["/v1/audio/speech/:task_id", [speech]],

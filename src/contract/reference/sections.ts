@@ -139,7 +139,7 @@ const parts: Readonly<Record<string, ReadonlyArray<Section>>> = {
     {
       title: "All orders",
       description: "The orders of every organisation, and the timeline of each.",
-      contents: ["orderLists", "history.readTask", "history.deleteTask"]
+      contents: ["orderLists", "history.readTask", "history.cancelTask", "history.deleteTask"]
     },
     {
       title: "Orphans",
