@@ -18,8 +18,10 @@ import { makeIpA } from "./ip_a.ts"
 import { makeIpB } from "./ip_b.ts"
 import { makeIpC } from "./ip_c.ts"
 import { makeJina } from "./jina.ts"
+import { makeMiniMax } from "./minimax.ts"
 import { makeOpenAi } from "./openai/openai.ts"
 import { makeOpenAiAudio } from "./openai/openaiAudio.ts"
+import { makeVeo } from "./veo.ts"
 import { makeVpA } from "./vp_a.ts"
 import { makeVpB } from "./vp_b.ts"
 import { makeVpC } from "./vp_c/vp_c.ts"
@@ -37,7 +39,9 @@ export const layerAdapters = Layer.effect(
       vp_c: yield* makeVpC,
       vp_d: yield* makeVpD,
       vp_e: yield* makeVpE,
-      vp_f: yield* makeVpF
+      vp_f: yield* makeVpF,
+      veo: yield* makeVeo,
+      minimax: yield* makeMiniMax
     } satisfies Record<VideoProtocol, VideoAdapter>
     const image = {
       ip_a: yield* makeIpA,

@@ -283,7 +283,7 @@ export const makePaidOrders = Effect.gen(function* () {
     order.files.size === 0
       ? runWithAddresses(order, key, noAddresses)
       : Effect.scoped(
-          Effect.flatMap(addressesOf(order.caller.organizationId, order.files), (addresses) =>
+          Effect.flatMap(addressesOf(order.caller.organizationId, order), (addresses) =>
             runWithAddresses(order, key, addresses)
           )
         )

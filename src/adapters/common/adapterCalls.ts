@@ -92,6 +92,10 @@ export interface VideoDialect {
     readonly pollRequest: Write<Tasks>
     readonly readPolled: Read<Tasks, ReadonlyMap<string, Outcome<VideoStatus>>>
   }
+  /** The list of the vendor's models; set if it has one. */
+  readonly models?: ModelListDialect
+  readonly takesBytes?: VideoAdapter["takesBytes"]
+  readonly fileHeaders?: VideoAdapter["fileHeaders"]
   /** The cancelling of a job; set if the vendor can do it. */
   readonly cancel?: Pick<VideoCancel, "jobs"> & {
     readonly cancelRequest: Write<VideoTaskRef>
@@ -152,6 +156,7 @@ export const videoCalls = (protocol: string, dialect: VideoDialect) =>
     const call = makeCall(wire)
     const limits = yield* VendorLimits
     const { submitRequest, pollRequest, refusals = () => noRefusals, batchPoll, cancel } = dialect
+    const { models, takesBytes, fileHeaders } = dialect
     const refusalsOf = ({ listedProtocol }: Pick<VideoTaskRef, "listedProtocol">) =>
       refusals(listedProtocol)
     const readPolled = withJudgement(refusalsOf, dialect.readPolled)
@@ -178,6 +183,9 @@ export const videoCalls = (protocol: string, dialect: VideoDialect) =>
       submit: (account, order) => inSpan(submit(account, order)),
       poll: call(pollRequest, readPolled, limits.poll),
       check: makeCheck(wire, checkDialect, limits),
+      ...(models === undefined ? {} : { listModels: makeModelList(wire, limits, models) }),
+      ...(takesBytes === undefined ? {} : { takesBytes }),
+      ...(fileHeaders === undefined ? {} : { fileHeaders }),
       ...(batchPoll === undefined
         ? {}
         : {

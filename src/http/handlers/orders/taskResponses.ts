@@ -5,6 +5,7 @@
 import { Clock, Duration, Effect, Metric, type Schema, Stream } from "effect"
 import { Sse } from "effect/encoding"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
+import { makeNeedsKey } from "../../../channels/vendorFiles.ts"
 import {
   InvalidRequest,
   PermissionDenied,
@@ -89,6 +90,7 @@ export const makeTaskResponses = Effect.fnUntraced(function* (taskKind: TaskKind
   const { rules } = yield* OutgoingWeb
   const links = yield* ContentLinks
   const modelFilter = yield* makeModelFilter
+  const needsKey = yield* makeNeedsKey
   const { publicUrl } = settings
 
   /**
@@ -104,7 +106,7 @@ export const makeTaskResponses = Effect.fnUntraced(function* (taskKind: TaskKind
         const members = [...new Set([task.memberId, reader.memberId])]
         return taskAnswer(
           taskKind,
-          task,
+          { ...task, needsKey: needsKey(task) },
           (n) => origin + links.path(taskKind, { organizationId, members, id, n }, now)
         )
       }
