@@ -53,6 +53,26 @@ const motion: Sort = {
   forms: ["text", "image"],
   prices: { kind: "second_video", per_second: { "540p": "0.3", "720p": "0.5", "1080p": "0.8" } }
 }
+/** Google's prices in USD, which are those of sound: its models make no silent videos. */
+const shot = (low: string, high: string, ...forms: Sort["forms"]): Sort => ({
+  modality: "video",
+  forms,
+  prices: { kind: "second_video", per_second: { "720p": low, "1080p": low, "4K": high } }
+})
+const reel: Sort = {
+  modality: "video",
+  forms: ["text", "image", "video", "audio"],
+  prices: {
+    kind: "video_table",
+    unit: "second",
+    lines: [
+      { resolution: "768p", price: "0.08" },
+      { resolution: "2K", price: "0.13" }
+    ],
+    input_seconds: true,
+    reference_surcharge: { beyond: 5, price: "0.04" }
+  }
+}
 const takingOnly = (sort: Sort, ...forms: Sort["forms"]): Sort => ({ ...sort, forms })
 const paint = (per_image: string, ...forms: Sort["forms"]): Sort => ({
   modality: "image",
@@ -97,6 +117,13 @@ const usual: ReadonlyArray<DemoModel> = [
   { ...film, id: "film-2", protocol: "vp_b", upstream: "sim-film-3" },
   { ...motion, id: "motion-1", protocol: "vp_e", upstream: "viduq3-pro" },
   { ...clip("text"), id: "scene-1", protocol: "vp_f", upstream: "wan2.6-t2v" },
+  {
+    ...shot("0.4", "0.6", "text", "image"),
+    id: "shot-1",
+    protocol: "veo",
+    upstream: "veo-3.1-generate-preview"
+  },
+  { ...reel, id: "reel-1", protocol: "minimax", upstream: "MiniMax-H3" },
   {
     ...paint("0.25", "text", "image"),
     id: "paint-2",
@@ -200,7 +227,21 @@ const otherFamilies: ReadonlyArray<DemoModel> = [
       ["scene-2.7-reference", "wan2.7-r2v", "image", "video"],
       ["scene-3.0", "wan3.0-video", "text", "image", "video", "audio"]
     ] as const
-  ).map(([id, upstream, ...forms]) => ({ ...clip(...forms), id, protocol: "vp_f", upstream }))
+  ).map(([id, upstream, ...forms]) => ({ ...clip(...forms), id, protocol: "vp_f", upstream })),
+  ...(
+    [
+      ["shot-1-fast", "veo-3.1-fast-generate-preview"],
+      ["shot-1-lite", "veo-3.1-lite-generate-preview"],
+      ["shot-0", "veo-3.0-generate-001"],
+      ["shot-0-fast", "veo-3.0-fast-generate-001"]
+    ] as const
+  ).map(([id, upstream]) => ({
+    ...shot("0.12", "0.3", "text", "image"),
+    id,
+    protocol: "veo",
+    upstream
+  })),
+  { ...reel, id: "reel-1-max", protocol: "minimax", upstream: "MiniMax-H3-Max" }
 ]
 
 const models = [...usual, ...otherFamilies]
