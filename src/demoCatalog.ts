@@ -53,7 +53,7 @@ const motion: Sort = {
   forms: ["text", "image"],
   prices: { kind: "second_video", per_second: { "540p": "0.3", "720p": "0.5", "1080p": "0.8" } }
 }
-/** Google's prices in USD, which are those of sound: its models make no silent videos. */
+/** Two prices of a second: up to 1080p, and of 4K. */
 const shot = (low: string, high: string, ...forms: Sort["forms"]): Sort => ({
   modality: "video",
   forms,

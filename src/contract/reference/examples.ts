@@ -61,6 +61,15 @@ const videoExamples: Examples = {
       duration: 5,
       resolution: "720p"
     }
+  },
+  veo: {
+    summary:
+      "veo: 4, 6 or 8 seconds; images are data URLs or files, as the vendor loads no address",
+    value: { model: "shot-1", prompt: PROMPT, duration: 8, resolution: "1080p", ratio: "9:16" }
+  },
+  minimax: {
+    summary: "minimax: 768p or 2K; seconds of reference videos are billed as well",
+    value: { model: "reel-1", prompt: PROMPT, duration: 6, resolution: "2K" }
   }
 }
 

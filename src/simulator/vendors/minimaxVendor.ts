@@ -4,7 +4,13 @@ import { type AcceptedEntry, type EndedEntry, millisOf } from "../Book.ts"
 import { randomText, requestId } from "../digest.ts"
 import { MediaLinks } from "../Media.ts"
 import { placeOrder } from "../placeOrder.ts"
-import { assumedInputSeconds, producedSeconds, Ratio, renderedResolution } from "../rendering.ts"
+import {
+  assumedInputSeconds,
+  producedSeconds,
+  Ratio,
+  renderedRatio,
+  renderedResolution
+} from "../rendering.ts"
 import { echoOf, isOn } from "../switches.ts"
 import { type Lifecycle, type PollResult, Tasks } from "../Tasks.ts"
 import {
@@ -186,7 +192,7 @@ const taskOf = Effect.fnUntraced(function* (
     content: { url: isMarked ? links.markedVideo(endedEntry) : links.video(endedEntry) },
     resolution: renderedResolution(acceptedEntry),
     duration: seconds,
-    ratio: acceptedEntry.order.ratio,
+    ratio: renderedRatio(acceptedEntry),
     ...usageOf(acceptedEntry, seconds)
   }
 })
@@ -201,7 +207,7 @@ const draftOf = ({ model, content, duration, resolution, ratio, aigc_watermark }
     order: {
       seconds: duration,
       resolution,
-      ratio: ratio ?? "adaptive",
+      ratio: ratio ?? null,
       n: null,
       size: null,
       inputs: {

@@ -25,7 +25,9 @@ export const wizard = {
     vp_c: "Relay for Seedance, Kling, Vidu and Wan videos",
     vp_d: "Kling videos, billed by seconds",
     vp_e: "Vidu videos, billed by seconds",
-    vp_f: "Wan videos, billed by seconds"
+    vp_f: "Wan videos, billed by seconds",
+    veo: "Google Veo videos, billed by seconds",
+    minimax: "MiniMax H3 videos, billed by seconds"
   },
   urlHint: "Suggested address; change it for another region or provider.",
   test: "Test and continue",

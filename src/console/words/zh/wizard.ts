@@ -21,7 +21,9 @@ export const wizard: Translated<typeof english> = {
     vp_c: "中转 Seedance、可灵、Vidu 与万相视频",
     vp_d: "可灵视频，按秒计费",
     vp_e: "Vidu 视频，按秒计费",
-    vp_f: "通义万相视频，按秒计费"
+    vp_f: "通义万相视频，按秒计费",
+    veo: "Google Veo 视频，按秒计费",
+    minimax: "MiniMax H3 视频，按秒计费"
   },
   urlHint: "建议的地址；使用其他地域或服务商时请修改。",
   test: "测试并继续",
