@@ -227,7 +227,8 @@ const download = Effect.fnUntraced(function* ({ key, params: { file = "" } }: Ca
     return yield* refuse(403)
   }
   const links = yield* MediaLinks
-  return HttpServerResponse.redirect(links.video(pollResult.endedEntry), { status: 302 })
+  const address = links.video({ ...pollResult.endedEntry, upstream_id: id })
+  return HttpServerResponse.redirect(address, { status: 302 })
 })
 
 const listedModels = [
