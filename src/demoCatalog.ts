@@ -79,6 +79,17 @@ const paint = (per_image: string, ...forms: Sort["forms"]): Sort => ({
   forms,
   prices: { kind: "image", per_image }
 })
+const sketch: Sort = {
+  modality: "image",
+  forms: ["text", "image"],
+  prices: {
+    kind: "image_tokens",
+    per_million_text_input: "2",
+    per_million_image_input: "2",
+    per_million_image_output: "120",
+    most_output_tokens: { "*": { "4K": 2000, "*": 1300 } }
+  }
+}
 const tokens = (per_million_input: string, per_million_output: string): Prices => ({
   kind: "tokens",
   per_million_input,
@@ -160,6 +171,7 @@ const usual: ReadonlyArray<DemoModel> = [
     relay: "ip_c",
     upstream: "doubao-sim-sketch"
   },
+  { ...sketch, id: "sketch-1", protocol: "gemini", upstream: "gemini-3-pro-image-preview" },
   { ...talk, id: "talk-1", protocol: "openai", upstream: "sim-talk-1" },
   { ...look, id: "look-1", protocol: "openai", upstream: "sim-look-1" },
   { ...vector, id: "vector-1", protocol: "openai", upstream: "sim-vector-1" },
@@ -241,6 +253,7 @@ const otherFamilies: ReadonlyArray<DemoModel> = [
     protocol: "veo",
     upstream
   })),
+  { ...sketch, id: "sketch-0", protocol: "gemini", upstream: "gemini-2.5-flash-image" },
   { ...reel, id: "reel-1-max", protocol: "minimax", upstream: "MiniMax-H3-Max" }
 ]
 

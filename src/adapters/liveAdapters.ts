@@ -14,6 +14,7 @@ import {
 } from "../services/ProtocolAdapter.ts"
 import { makeDashScope } from "./dashscope.ts"
 import { makeElevenLabs } from "./elevenlabs.ts"
+import { makeGemini } from "./gemini.ts"
 import { makeIpA } from "./ip_a.ts"
 import { makeIpB } from "./ip_b.ts"
 import { makeIpC } from "./ip_c.ts"
@@ -46,7 +47,8 @@ export const layerAdapters = Layer.effect(
     const image = {
       ip_a: yield* makeIpA,
       ip_b: yield* makeIpB,
-      ip_c: yield* makeIpC
+      ip_c: yield* makeIpC,
+      gemini: yield* makeGemini
     } satisfies Record<ImageProtocol, ImageAdapter>
     const text = { openai: yield* makeOpenAi } satisfies Record<TextProtocol, TextAdapter>
     const rerank = { jina: yield* makeJina } satisfies Record<RerankProtocol, RerankAdapter>

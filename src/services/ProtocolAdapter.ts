@@ -164,6 +164,11 @@ export type ImageResult = Readonly<Record<string, unknown>> | RawAnswer
 
 export interface ImageAdapter extends Checkable, MediaInputs {
   /**
+   * Checks, without sending a request, whether the order can be expressed in the vendor's API.
+   * Fails with the same error as `generate` where it cannot.
+   */
+  readonly checkOrder?: (order: ImageOrder) => Result.Result<void, VendorFailure>
+  /**
    * Generates the images and waits for them. Never retried on failure. Where the vendor responds
    * with a job, `onJob` is called before the wait, and the order fails if `onJob` fails.
    * `onDelivered` is called with the ordered images that came and the tokens that the vendor counted

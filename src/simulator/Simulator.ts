@@ -12,6 +12,7 @@ import { Tasks } from "./Tasks.ts"
 import { layerVendors } from "./Vendor.ts"
 import { dashscope } from "./vendors/dashscopeVendor.ts"
 import { elevenlabs } from "./vendors/elevenlabsVendor.ts"
+import { gemini } from "./vendors/geminiVendor.ts"
 import { ip_a } from "./vendors/ip_aVendor.ts"
 import { ip_b } from "./vendors/ip_bVendor.ts"
 import { ip_c } from "./vendors/ip_cVendor.ts"
@@ -76,6 +77,7 @@ const vendors = layerVendors([
   ip_a,
   ip_b,
   ip_c,
+  gemini,
   openai,
   jina,
   dashscope,

@@ -65,6 +65,7 @@ const cases: ReadonlyArray<Base> = [
     versions: [...relayVersions, "/qwen/api/v1"],
     order: "/qwen/api/v1/services/aigc/image-generation/generation"
   },
+  { protocol: "gemini", versions: ["/v1beta"], order: "/v1beta/models/m-1:generateContent" },
   { protocol: "openai", versions: ["/v1"], order: "/v1/chat/completions" },
   { protocol: "jina", versions: ["/v1"], order: "/v1/rerank" },
   {

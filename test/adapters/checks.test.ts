@@ -28,6 +28,7 @@ const questions: Readonly<Record<string, string>> = {
   vp_f: `/api/v1/tasks/${NIL}`,
   veo: "/v1beta/models/veo-3.1-generate-preview/operations/none",
   minimax: "/v2/query/video_generation/0",
+  gemini: "/v1beta/models/none",
   ip_a: "/v1/models",
   ip_b: `/api/v1/tasks/${NIL}`,
   ip_c: `/qwen/api/v1/tasks/image/${NIL}`,

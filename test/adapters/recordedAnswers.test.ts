@@ -49,7 +49,8 @@ const orderOfRow = Effect.fnUntraced(function* (row: RefusalRow) {
   switch (row.protocol) {
     case "ip_a":
     case "ip_b":
-    case "ip_c": {
+    case "ip_c":
+    case "gemini": {
       const adapter = yield* imageAdapter(row.protocol)
       return yield* answered(row, (account) =>
         Effect.asVoid(adapter.generate(account, imageOrder(upstreamModel)))

@@ -241,6 +241,11 @@ export interface ImageDialect {
   readonly check?: CheckDialect
   /** Whether the vendor has a list of models in the common standard form. */
   readonly listsModels?: boolean
+  /** The list of the vendor's models, if it has another form. */
+  readonly models?: ModelListDialect
+  readonly takesBytes?: ImageAdapter["takesBytes"]
+  /** Whether an order may have no place in the vendor's API, which is checked before its hold. */
+  readonly checksOrders?: boolean
 }
 
 type OnJob = NonNullable<Parameters<ImageAdapter["generate"]>[2]>
@@ -254,7 +259,8 @@ export const imageCalls = (protocol: string, dialect: ImageDialect) =>
     const limits = yield* VendorLimits
     const { timeout } = limits.image
     const { generateRequest, refusals = () => noRefusals, readStream, check } = dialect
-    const { isOneByOne = () => false, listsModels = false } = dialect
+    const { isOneByOne = () => false, listsModels = false, checksOrders = false } = dialect
+    const { takesBytes, models = listsModels ? standardModels : undefined } = dialect
     const readGenerated = withJudgement(refusals, dialect.readGenerated)
     const makeGenerate = (options: SendOptions) => {
       const sendGenerate = makeCall(wire)(generateRequest, readGenerated, options)
@@ -323,7 +329,14 @@ export const imageCalls = (protocol: string, dialect: ImageDialect) =>
             })
           }),
       ...(check === undefined ? {} : { check: makeCheck(wire, check, limits) }),
-      ...(listsModels ? { listModels: makeModelList(wire, limits) } : {})
+      ...(models === undefined ? {} : { listModels: makeModelList(wire, limits, models) }),
+      ...(takesBytes === undefined ? {} : { takesBytes }),
+      ...(checksOrders
+        ? {
+            checkOrder: (order: ImageOrder) =>
+              Result.map(generateRequest(placeholderAccount, order), () => undefined)
+          }
+        : {})
     } satisfies ImageAdapter
   })
 

@@ -20,6 +20,7 @@ export const wizard = {
     ip_a: "Images, over the OpenAI Images API or a compatible one, such as Seedream",
     ip_b: "Qwen images",
     ip_c: "Relay for Qwen and Seedream images",
+    gemini: "Google Gemini images, billed by tokens",
     vp_a: "Seedance videos, billed by tokens",
     vp_b: "Seedance videos of accounts with an application ID",
     vp_c: "Relay for Seedance, Kling, Vidu and Wan videos",

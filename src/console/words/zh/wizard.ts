@@ -16,6 +16,7 @@ export const wizard: Translated<typeof english> = {
     ip_a: "图像，使用 OpenAI Images API 或其兼容接口，例如 Seedream",
     ip_b: "通义千问图像",
     ip_c: "中转通义千问与 Seedream 图像",
+    gemini: "Google Gemini 图像，按 token 计费",
     vp_a: "Seedance 视频，按 token 计费",
     vp_b: "需要应用 ID 的 Seedance 视频账号",
     vp_c: "中转 Seedance、可灵、Vidu 与万相视频",

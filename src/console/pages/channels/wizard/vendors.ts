@@ -133,6 +133,14 @@ export const vendors: ReadonlyArray<Vendor> = [
     models: ["qwen-image-2.0"]
   },
   {
+    protocol: "gemini",
+    name: "Google Gemini Images",
+    id: "gemini-images",
+    baseUrl: "https://generativelanguage.googleapis.com/v1beta",
+    modalities: ["image"],
+    models: ["gemini-3-pro-image-preview", "gemini-3.1-flash-image-preview"]
+  },
+  {
     protocol: "dashscope",
     name: "Alibaba Cloud Model Studio Speech",
     id: "model-studio-speech",
