@@ -238,6 +238,9 @@ const readGenerated: ImageDialect["readGenerated"] = (account, received) => {
 
 // Calls
 
+/** The check asks for a model that does not exist, so `NOT_FOUND` is not about the account. */
+const { NOT_FOUND: _, ...accountCodes } = googleCodes
+
 const check: CheckDialect = {
   checkRequest: (account) =>
     Result.succeed(get(googleUrl(account, "models/none"), googleKey(account))),
@@ -245,7 +248,7 @@ const check: CheckDialect = {
     answer.status < 300 && isModel(answer.body) && !isErrorText(answer.body)
       ? Result.void
       : Result.fail(unusableAnswer(account, answer)),
-  refusals,
+  refusals: refusalTable([googleErrorShape], accountCodes),
   absentStatuses: absentTaskStatuses
 }
 

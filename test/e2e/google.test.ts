@@ -1,9 +1,17 @@
 /** Google's models through the gateway: what is refused, what is charged, and how files are delivered. */
 import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
+import { ReceiptView } from "../../src/http/api/receipts.ts"
+import { list, UsageEntry } from "../../src/http/api/shared.ts"
 import { archiving, bucket, digest, inState, load } from "../support/archives.ts"
 import { brokenVendor, type ReceivedRequest } from "../support/brokenVendor.ts"
-import { type Customer, Gateway, layerTestGateway, quickSettings } from "../support/gateway.ts"
+import {
+  bodyAs,
+  type Customer,
+  Gateway,
+  layerTestGateway,
+  quickSettings
+} from "../support/gateway.ts"
 import { createVideo, errorOf, finishVideo, orderVideo } from "../support/orders.ts"
 import { makeReceiver } from "../support/receiver.ts"
 
@@ -17,9 +25,24 @@ const catalogAt = (base_url: string) => ({
       modality: "video" as const,
       protocol: "veo",
       prices: { kind: "second_video" as const, per_second: { "720p": "0.4", "1080p": "0.4" } }
+    },
+    {
+      id: "sketch",
+      modality: "image" as const,
+      protocol: "gemini",
+      prices: {
+        kind: "image_tokens" as const,
+        per_million_text_input: "2",
+        per_million_image_input: "4",
+        per_million_image_output: "120",
+        most_output_tokens: 2000
+      }
     }
   ],
-  mounts: [{ model: "shot", channel: "google", upstream_model: "veo-3.1-generate-preview" }]
+  mounts: [
+    { model: "shot", channel: "google", upstream_model: "veo-3.1-generate-preview" },
+    { model: "sketch", channel: "google", upstream_model: "gemini-3-pro-image-preview" }
+  ]
 })
 
 /** A customer with 10 to spend, whose vendor is at the address. */
@@ -200,6 +223,109 @@ layer(layerTestGateway("embedded", { ...quickSettings, webhookAllowPrivate: true
         assert.notInclude(message?.text, gateway.simulator.url)
       })
     )
+  )
+})
+
+const Images = Schema.Struct({
+  data: Schema.NonEmptyArray(Schema.Struct({ b64_json: Schema.String }))
+})
+
+const orderSketch = (who: Customer, json: object, path = "generations", headers = {}) =>
+  Effect.flatMap(Gateway, (gateway) =>
+    gateway.call(`/v1/images/${path}`, {
+      key: who.key,
+      json: { model: "sketch", prompt: "a lighthouse", ...json },
+      headers
+    })
+  )
+
+const customerOfImages = Effect.flatMap(Gateway, ({ simulator }) =>
+  customerAt(`${simulator.url}/gemini/v1beta`)
+)
+
+layer(layerTestGateway("embedded", quickSettings), {
+  excludeTestServices: true,
+  timeout: "60 seconds"
+})("Gemini's images", (it) => {
+  it.effect("an image is charged by the tokens of its kinds, with a receipt", () =>
+    Effect.gen(function* () {
+      const gateway = yield* Gateway
+      const who = yield* customerOfImages
+      const answer = yield* orderSketch(who, {
+        image: picture,
+        size: "1K",
+        aspect_ratio: "3:2"
+      })
+      assert.strictEqual(answer.status, 200, answer.text)
+      const { data } = yield* bodyAs(Images, answer)
+      assert.lengthOf(data, 1)
+      assert.strictEqual(Buffer.from(data[0].b64_json, "base64").toString("latin1", 1, 4), "PNG")
+      // 12 tokens of text, 258 of an image, and 1290 of the new one.
+      assert.deepInclude(yield* gateway.balance(who), { balance: "9.844144", held: "0" })
+      const usage = yield* gateway.call("/v1/usage?limit=1", { key: who.key })
+      const [entry] = (yield* bodyAs(list(UsageEntry), usage)).data
+      assert.strictEqual(entry?.charge, "0.155856")
+      const receipt = yield* gateway.call(`/v1/usage/${entry?.id}`, { key: who.key })
+      const { charge, explanation, parts } = yield* bodyAs(ReceiptView, receipt)
+      assert.strictEqual(charge, "0.155856")
+      assert.deepStrictEqual(parts, entry?.parts)
+      for (const count of ["12", "258", "1290"]) assert.include(explanation, count)
+    })
+  )
+
+  it.effect("several images have a call each, and edits are orders with images", () =>
+    Effect.gen(function* () {
+      const gateway = yield* Gateway
+      const who = yield* customerOfImages
+      const several = yield* bodyAs(Images, yield* orderSketch(who, { n: 2, size: "512" }))
+      assert.lengthOf(several.data, 2)
+      const edited = yield* orderSketch(who, { image: [picture, picture] }, "edits")
+      assert.strictEqual(edited.status, 200, edited.text)
+      const requests = yield* gateway.simulator.requests
+      const sent = requests.filter(
+        ({ method, protocol }) => method === "POST" && protocol === "gemini"
+      )
+      assert.nestedPropertyVal(sent.at(-1)?.body, "contents[0].parts.length", 3)
+    })
+  )
+
+  it.effect.each(["sim:moderate-input", "sim:moderate-output"])(
+    "a refusal of the content is one, and free: %s",
+    (word) =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const who = yield* customerOfImages
+        const answer = yield* orderSketch(who, { prompt: `a ${word}` })
+        assert.strictEqual(answer.status, 400, answer.text)
+        assert.strictEqual((yield* errorOf(answer)).code, "upstream_error")
+        assert.deepInclude(yield* gateway.balance(who), { balance: "10", held: "0" })
+      })
+  )
+
+  it.effect.each([
+    [{ image: "https://files.test/1.png" }, "image"],
+    [{ size: "1024x1024" }, "size"],
+    [{ response_format: "url" }, "response_format"],
+    [{ aspect_ratio: "7:5" }, "aspect_ratio"],
+    [{ quality: "high" }, "quality"]
+  ] as const)("what cannot be sent is refused before the hold: %j", ([json, param]) =>
+    Effect.gen(function* () {
+      const gateway = yield* Gateway
+      const who = yield* customerOfImages
+      const answer = yield* orderSketch(who, json)
+      assert.strictEqual(answer.status, 400, answer.text)
+      assert.strictEqual((yield* errorOf(answer)).param, param)
+      assert.deepInclude(yield* gateway.balance(who), { balance: "10", held: "0" })
+    })
+  )
+
+  it.effect("images that are read later need an archive", () =>
+    Effect.gen(function* () {
+      const who = yield* customerOfImages
+      const answer = yield* orderSketch(who, {}, "generations", { prefer: "respond-async" })
+      assert.strictEqual(answer.status, 400, answer.text)
+      assert.strictEqual((yield* errorOf(answer)).param, "prefer")
+    })
   )
 })
 
