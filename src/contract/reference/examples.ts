@@ -92,6 +92,10 @@ const imageExamples: Examples = {
   ip_c: {
     summary: "ip_c, through a relay",
     value: { model: "relay-paint", prompt: PROMPT, n: 1 }
+  },
+  gemini: {
+    summary: "gemini: the size by its name, the shape beside it; the answer is base64",
+    value: { model: "sketch-1", prompt: PROMPT, size: "2K", aspect_ratio: "16:9" }
   }
 }
 
