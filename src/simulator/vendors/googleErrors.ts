@@ -3,7 +3,7 @@ import type { Headers } from "effect/http"
 import { type BodyFault, type KeyProblem, plainKeyOf, Refusal } from "../Vendor.ts"
 
 /** An error response of a Google API. */
-export const refusal = (
+const refusal = (
   status: number,
   name: string,
   message: string,
