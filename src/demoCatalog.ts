@@ -53,12 +53,43 @@ const motion: Sort = {
   forms: ["text", "image"],
   prices: { kind: "second_video", per_second: { "540p": "0.3", "720p": "0.5", "1080p": "0.8" } }
 }
+/** Two prices of a second: up to 1080p, and of 4K. */
+const shot = (low: string, high: string, ...forms: Sort["forms"]): Sort => ({
+  modality: "video",
+  forms,
+  prices: { kind: "second_video", per_second: { "720p": low, "1080p": low, "4K": high } }
+})
+const reel: Sort = {
+  modality: "video",
+  forms: ["text", "image", "video", "audio"],
+  prices: {
+    kind: "video_table",
+    unit: "second",
+    lines: [
+      { resolution: "768p", price: "0.08" },
+      { resolution: "2K", price: "0.13" }
+    ],
+    input_seconds: true,
+    reference_surcharge: { beyond: 5, price: "0.04" }
+  }
+}
 const takingOnly = (sort: Sort, ...forms: Sort["forms"]): Sort => ({ ...sort, forms })
 const paint = (per_image: string, ...forms: Sort["forms"]): Sort => ({
   modality: "image",
   forms,
   prices: { kind: "image", per_image }
 })
+const sketch: Sort = {
+  modality: "image",
+  forms: ["text", "image"],
+  prices: {
+    kind: "image_tokens",
+    per_million_text_input: "2",
+    per_million_image_input: "2",
+    per_million_image_output: "120",
+    most_output_tokens: { "*": { "4K": 2000, "*": 1300 } }
+  }
+}
 const tokens = (per_million_input: string, per_million_output: string): Prices => ({
   kind: "tokens",
   per_million_input,
@@ -98,6 +129,13 @@ const usual: ReadonlyArray<DemoModel> = [
   { ...motion, id: "motion-1", protocol: "vp_e", upstream: "viduq3-pro" },
   { ...clip("text"), id: "scene-1", protocol: "vp_f", upstream: "wan2.6-t2v" },
   {
+    ...shot("0.4", "0.6", "text", "image"),
+    id: "shot-1",
+    protocol: "veo",
+    upstream: "veo-3.1-generate-preview"
+  },
+  { ...reel, id: "reel-1", protocol: "minimax", upstream: "MiniMax-H3" },
+  {
     ...paint("0.25", "text", "image"),
     id: "paint-2",
     protocol: "ip_b",
@@ -133,6 +171,7 @@ const usual: ReadonlyArray<DemoModel> = [
     relay: "ip_c",
     upstream: "doubao-sim-sketch"
   },
+  { ...sketch, id: "sketch-1", protocol: "gemini", upstream: "gemini-3-pro-image-preview" },
   { ...talk, id: "talk-1", protocol: "openai", upstream: "sim-talk-1" },
   { ...look, id: "look-1", protocol: "openai", upstream: "sim-look-1" },
   { ...vector, id: "vector-1", protocol: "openai", upstream: "sim-vector-1" },
@@ -200,7 +239,22 @@ const otherFamilies: ReadonlyArray<DemoModel> = [
       ["scene-2.7-reference", "wan2.7-r2v", "image", "video"],
       ["scene-3.0", "wan3.0-video", "text", "image", "video", "audio"]
     ] as const
-  ).map(([id, upstream, ...forms]) => ({ ...clip(...forms), id, protocol: "vp_f", upstream }))
+  ).map(([id, upstream, ...forms]) => ({ ...clip(...forms), id, protocol: "vp_f", upstream })),
+  ...(
+    [
+      ["shot-1-fast", "veo-3.1-fast-generate-preview"],
+      ["shot-1-lite", "veo-3.1-lite-generate-preview"],
+      ["shot-0", "veo-3.0-generate-001"],
+      ["shot-0-fast", "veo-3.0-fast-generate-001"]
+    ] as const
+  ).map(([id, upstream]) => ({
+    ...shot("0.12", "0.3", "text", "image"),
+    id,
+    protocol: "veo",
+    upstream
+  })),
+  { ...sketch, id: "sketch-0", protocol: "gemini", upstream: "gemini-2.5-flash-image" },
+  { ...reel, id: "reel-1-max", protocol: "minimax", upstream: "MiniMax-H3-Max" }
 ]
 
 const models = [...usual, ...otherFamilies]

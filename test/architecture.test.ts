@@ -22,7 +22,7 @@ const rules: ReadonlyArray<Rule> = [
   { folder: "redaction/", may: ["domain/"] },
   { folder: "services/", may: ["redaction/", "runtime/", "domain/"] },
   { folder: "egress/", may: ports },
-  { folder: "channels/", may: ports },
+  { folder: "channels/", may: ["egress/", ...ports] },
   { folder: "adapters/", may: ports },
   { folder: "postgres/", may: ports },
   { folder: "orders/", may: ["channels/", ...ports] },

@@ -14,12 +14,15 @@ import {
 } from "../services/ProtocolAdapter.ts"
 import { makeDashScope } from "./dashscope.ts"
 import { makeElevenLabs } from "./elevenlabs.ts"
+import { makeGemini } from "./gemini.ts"
 import { makeIpA } from "./ip_a.ts"
 import { makeIpB } from "./ip_b.ts"
 import { makeIpC } from "./ip_c.ts"
 import { makeJina } from "./jina.ts"
+import { makeMiniMax } from "./minimax.ts"
 import { makeOpenAi } from "./openai/openai.ts"
 import { makeOpenAiAudio } from "./openai/openaiAudio.ts"
+import { makeVeo } from "./veo.ts"
 import { makeVpA } from "./vp_a.ts"
 import { makeVpB } from "./vp_b.ts"
 import { makeVpC } from "./vp_c/vp_c.ts"
@@ -37,12 +40,15 @@ export const layerAdapters = Layer.effect(
       vp_c: yield* makeVpC,
       vp_d: yield* makeVpD,
       vp_e: yield* makeVpE,
-      vp_f: yield* makeVpF
+      vp_f: yield* makeVpF,
+      veo: yield* makeVeo,
+      minimax: yield* makeMiniMax
     } satisfies Record<VideoProtocol, VideoAdapter>
     const image = {
       ip_a: yield* makeIpA,
       ip_b: yield* makeIpB,
-      ip_c: yield* makeIpC
+      ip_c: yield* makeIpC,
+      gemini: yield* makeGemini
     } satisfies Record<ImageProtocol, ImageAdapter>
     const text = { openai: yield* makeOpenAi } satisfies Record<TextProtocol, TextAdapter>
     const rerank = { jina: yield* makeJina } satisfies Record<RerankProtocol, RerankAdapter>

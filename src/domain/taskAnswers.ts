@@ -14,6 +14,8 @@ interface AnsweredTask {
   readonly errorCode: string | null
   readonly errorMessage: string | null
   readonly isArchived: boolean
+  /** Whether only the key of the channel's account opens the vendor's file; false if missing. */
+  readonly needsKey?: boolean
 }
 
 /**
@@ -62,13 +64,15 @@ const processingAnswer = ({ id }: AnsweredTask) => ({ id, task_status: "processi
 const videoAnswer = (task: AnsweredTask, archiveUrl: AddressOf | null) => {
   const { id } = task
   if (publicState(task.state) === "succeeded" && task.videoUrl !== null) {
+    const publicUrl = task.needsKey === true ? null : task.videoUrl
+    const videoUrl = archiveUrl === null ? publicUrl : archiveUrl(0)
     return {
       id,
       task_status: "succeeded" as const,
-      content: { video_url: archiveUrl === null ? task.videoUrl : archiveUrl(0) },
+      ...(videoUrl === null ? {} : { content: { video_url: videoUrl } }),
       usage:
         task.completionTokens === null ? {} : { completion_tokens: Number(task.completionTokens) },
-      ...(archiveUrl === null ? expiryField([task.videoUrl]) : {})
+      ...(archiveUrl === null ? expiryField([publicUrl]) : {})
     }
   }
   return publicState(task.state) === "failed" ? failedAnswer(task) : processingAnswer(task)
@@ -101,15 +105,16 @@ const speechAnswer = (task: AnsweredTask, archiveUrl: AddressOf | null) =>
     : unfinishedAnswer(task)
 
 /**
- * The answer for a task. `archiveUrl` returns the gateway's URLs of archived files; null keeps the
- * vendor's URLs.
+ * The answer for a task. `archiveUrl` returns the gateway's URLs of files, for those that are
+ * archived and those that need a key; null keeps the vendor's URLs, and leaves out those that need a
+ * key.
  */
 export const taskAnswer = (
   kind: TaskKind,
   task: AnsweredTask,
   archiveUrl: AddressOf | null = null
 ) => {
-  const addressOf = task.isArchived ? archiveUrl : null
+  const addressOf = task.isArchived || task.needsKey === true ? archiveUrl : null
   switch (kind) {
     case "video":
       return videoAnswer(task, addressOf)

@@ -34,6 +34,7 @@ import {
 } from "../domain/text/textAnswerSize.ts"
 import { chatOutput, estimateChat, estimateEmbedding } from "../domain/text/textEstimate.ts"
 import type { VendorFailure } from "../domain/VendorOutcome.ts"
+import { upstreamErrorOf } from "../domain/VendorOutcome.ts"
 import { Settings } from "../runtime/Settings.ts"
 import { wholeTextSeconds } from "../runtime/vendorBounds.ts"
 import type { Caller } from "../services/Access.ts"
@@ -221,11 +222,14 @@ export const makeOrderResolution = Effect.gen(function* () {
           return Result.fail(unpriced(model))
         }
         const body = isMarkDefault ? withMark(request.body, parameters) : request.body
-        return Result.map(priceImages(prices, { ...request, body }, family), (priced) => ({
-          adapter,
-          isMarked: isMarked(body, parameters),
-          ...priced
-        }))
+        return Result.gen(function* () {
+          const priced = yield* priceImages(prices, { ...request, body }, family)
+          if (adapter.checkOrder !== undefined) {
+            const order = { upstreamModel, ...priced.request }
+            yield* Result.mapError(adapter.checkOrder(order), upstreamErrorOf)
+          }
+          return { adapter, isMarked: isMarked(body, parameters), ...priced }
+        })
       },
       quoteBy: ({ ordered }, prices) =>
         prices.kind === "image" || prices.kind === "image_tokens"

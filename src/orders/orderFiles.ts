@@ -19,6 +19,12 @@ import { BucketFault } from "../services/results/ArchiveBucket.ts"
 /** The files of an order by their ids. */
 export type OrderedFiles = ReadonlyMap<string, MediaFile>
 
+interface OrderFiles {
+  readonly files: OrderedFiles
+  /** Whether the files are sent as data URLs alone; false if missing. */
+  readonly needsBytes?: boolean
+}
+
 export const noFiles: OrderedFiles = new Map()
 export const noAddresses: FileAddresses = new Map()
 
@@ -147,20 +153,20 @@ export const makeFileAddresses = Effect.gen(function* () {
     return texts.join("")
   }, Effect.scoped)
 
-  const addressOf = (organizationId: string, file: MediaFile) =>
-    isSentAsUrl(settings, file)
-      ? bytes.presign({ ...file, organizationId }, urlSeconds)
-      : dataUrl(organizationId, file)
-
   return Effect.fnUntraced(function* (
     organizationId: string,
-    files: OrderedFiles
+    { files, needsBytes = false }: OrderFiles
   ): Effect.fn.Return<FileAddresses, Overloaded, Scope.Scope> {
-    const inline = [...files.values()].filter((file) => !isSentAsUrl(settings, file))
+    const isInline = (file: MediaFile) => needsBytes || !isSentAsUrl(settings, file)
+    const addressOf = (file: MediaFile) =>
+      isInline(file)
+        ? dataUrl(organizationId, file)
+        : bytes.presign({ ...file, organizationId }, urlSeconds)
+    const inline = [...files.values()].filter(isInline)
     const size = inline.reduce((sum, file) => sum + Math.ceil(file.bytes / 3) * 4, 0)
     if (size > 0 && !(yield* budget.reserve(organizationId, size))) return yield* budgetExhausted
     const addresses = yield* Effect.forEach(files.values(), (file) =>
-      Effect.map(addressOf(organizationId, file), (address) => [file.id, address] as const)
+      Effect.map(addressOf(file), (address) => [file.id, address] as const)
     ).pipe(
       Effect.timeout(READ_TIMEOUT),
       Effect.tapError(({ message }) =>

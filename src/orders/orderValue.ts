@@ -96,6 +96,11 @@ export interface OrderTerms {
   /** The organisation's files to which the order refers. */
   readonly files: OrderedFiles
   /**
+   * Whether the files are sent as data URLs alone, since the vendor of a mount loads no address;
+   * false if missing.
+   */
+  readonly needsBytes?: boolean
+  /**
    * The task, which is written in the same transactions as the hold and its release; null for an
    * order without a task.
    */

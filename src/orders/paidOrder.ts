@@ -81,6 +81,15 @@ export const makePaidOrders = Effect.gen(function* () {
   const addressesOf = yield* makeFileAddresses
   const ends = yield* makeOrderEnds
 
+  /** Runs the effect with the addresses of the order's files, which stay valid until it ends. */
+  const withFileAddresses = <A, E, R>(
+    order: Pick<PaidOrder<unknown, unknown>, "caller" | "files" | "needsBytes">,
+    run: (addresses: FileAddresses) => Effect.Effect<A, E, R>
+  ) =>
+    order.files.size === 0
+      ? run(noAddresses)
+      : Effect.scoped(Effect.flatMap(addressesOf(order.caller.organizationId, order), run))
+
   const openOrder = (
     terms: OrderTerms,
     run: OrderRun,
@@ -385,9 +394,7 @@ export const makePaidOrders = Effect.gen(function* () {
       })
       return yield* Effect.onExitPrimitive(steps, open.call.log)
     })
-    return order.files.size === 0
-      ? submit(noAddresses)
-      : Effect.scoped(Effect.flatMap(addressesOf(order.caller.organizationId, order.files), submit))
+    return withFileAddresses(order, submit)
   }
 
   const runWithAddresses = <Product, Answer>(
@@ -408,13 +415,7 @@ export const makePaidOrders = Effect.gen(function* () {
    * order from the hold on, unless a retryable failure has freed it.
    */
   const run = <Product, Answer>(order: PaidOrder<Product, Answer>, key: RequestKey | null) =>
-    order.files.size === 0
-      ? runWithAddresses(order, key, noAddresses)
-      : Effect.scoped(
-          Effect.flatMap(addressesOf(order.caller.organizationId, order.files), (addresses) =>
-            runWithAddresses(order, key, addresses)
-          )
-        )
+    withFileAddresses(order, (addresses) => runWithAddresses(order, key, addresses))
 
   return { run, submitWaiting }
 })

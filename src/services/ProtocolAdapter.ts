@@ -108,7 +108,15 @@ interface Checkable {
   readonly listModels?: VendorModelList
 }
 
-export interface VideoAdapter extends Checkable {
+interface MediaInputs {
+  /**
+   * Set where the vendor loads no media from addresses, so that an order needs the bytes of its
+   * files.
+   */
+  readonly takesBytes?: true
+}
+
+export interface VideoAdapter extends Checkable, MediaInputs {
   /**
    * Checks, without sending a request, whether the order can be expressed in the vendor's API.
    * Fails with the same error as `submit` where it cannot.
@@ -128,6 +136,11 @@ export interface VideoAdapter extends Checkable {
   readonly batchPoll?: VideoBatchPoll
   /** Absent where the protocol cannot cancel a job. */
   readonly cancel?: VideoCancel
+  /**
+   * The headers with which the files of jobs are loaded from the origin of the account's address.
+   * Absent where everybody can load them by their addresses.
+   */
+  readonly fileHeaders?: (account: ChannelAccount) => Readonly<Record<string, string>>
 }
 
 export interface VideoBatchPoll {
@@ -149,7 +162,12 @@ export interface VideoBatchPoll {
 /** `{created, data: [{url} | {b64_json}]}` as in OpenAI's API; further fields may follow. */
 export type ImageResult = Readonly<Record<string, unknown>> | RawAnswer
 
-export interface ImageAdapter extends Checkable {
+export interface ImageAdapter extends Checkable, MediaInputs {
+  /**
+   * Checks, without sending a request, whether the order can be expressed in the vendor's API.
+   * Fails with the same error as `generate` where it cannot.
+   */
+  readonly checkOrder?: (order: ImageOrder) => Result.Result<void, VendorFailure>
   /**
    * Generates the images and waits for them. Never retried on failure. Where the vendor responds
    * with a job, `onJob` is called before the wait, and the order fails if `onJob` fails.

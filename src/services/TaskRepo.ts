@@ -101,6 +101,14 @@ export const Task = Schema.Struct({
   memberId: Schema.String,
   model: Schema.String,
   channelId: Schema.String,
+  /** The protocol that the task was sent by. */
+  protocol: Schema.String,
+  /**
+   * The version of the channel's account that created the job, and the name of the account's key;
+   * null for a task that no vendor has accepted as a job.
+   */
+  accountVersion: Schema.NullOr(Schema.Int),
+  keyName: Schema.NullOr(Schema.String),
   state: TaskState,
   /** True where the task is in a final state. */
   finished: Schema.Boolean,

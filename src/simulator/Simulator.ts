@@ -12,11 +12,14 @@ import { Tasks } from "./Tasks.ts"
 import { layerVendors } from "./Vendor.ts"
 import { dashscope } from "./vendors/dashscopeVendor.ts"
 import { elevenlabs } from "./vendors/elevenlabsVendor.ts"
+import { gemini } from "./vendors/geminiVendor.ts"
 import { ip_a } from "./vendors/ip_aVendor.ts"
 import { ip_b } from "./vendors/ip_bVendor.ts"
 import { ip_c } from "./vendors/ip_cVendor.ts"
 import { jina } from "./vendors/jinaVendor.ts"
+import { minimax } from "./vendors/minimaxVendor.ts"
 import { openai } from "./vendors/openaiVendor.ts"
+import { veo } from "./vendors/veoVendor.ts"
 import { vp_a } from "./vendors/vp_aVendor.ts"
 import { vp_b } from "./vendors/vp_bVendor.ts"
 import { vp_c } from "./vendors/vp_cVendor.ts"
@@ -69,9 +72,12 @@ const vendors = layerVendors([
   vp_d,
   vp_e,
   vp_f,
+  veo,
+  minimax,
   ip_a,
   ip_b,
   ip_c,
+  gemini,
   openai,
   jina,
   dashscope,

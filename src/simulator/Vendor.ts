@@ -59,7 +59,10 @@ export interface Desk extends TaskApi {
  */
 export interface Vendor extends Pick<Desk, "protocol" | "refuse"> {
   /** The key of a request, or the vendor's authentication error. */
-  readonly authenticate: (headers: Headers.Headers) => Result.Result<string, Refusal>
+  readonly authenticate: (
+    headers: Headers.Headers,
+    query: URLSearchParams
+  ) => Result.Result<string, Refusal>
   readonly routes: ReadonlyArray<VendorRoute>
 }
 
@@ -182,7 +185,9 @@ export const layerVendors = (vendors: ReadonlyArray<Vendor>) =>
               headers: { ...request.headers },
               body: Option.getOrElse(body, () => (text === "" ? null : text))
             })
-            const key = yield* Effect.fromResult(vendor.authenticate(request.headers))
+            const key = yield* Effect.fromResult(
+              vendor.authenticate(request.headers, url.searchParams)
+            )
             const switches = yield* accounts.switchesOf(key)
             const status = refusedStatus(switches)
             if (status !== undefined) return yield* vendor.refuse(status)

@@ -1,10 +1,10 @@
 /** What every image adapter must do; a protocol brings its wire forms as data. */
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Result } from "effect"
 import type { ImageProtocol } from "../../src/domain/image/ImageProtocol.ts"
 import type { ImageBody } from "../../src/domain/image/ImageRequest.ts"
 import { brokenVendor, type Reply } from "../support/brokenVendor.ts"
-import { type Failure, failureOf } from "./failures.ts"
+import { type Failure, failureOf, refused } from "./failures.ts"
 import { accountAt, imageAdapter, layerOverSockets, limitSeconds, named } from "./support.ts"
 import { type Dialect, vendorCallSuite } from "./vendorCall.suite.ts"
 
@@ -21,6 +21,14 @@ export interface ImageSubject {
   /** Where one protocol has several families. */
   readonly name?: string
   /** What the client sends beside its model, where it goes, and how. */
+  /** The images of the other orders; 2 when left out. */
+  readonly ordered?: number
+  /** Orders that have no place at the vendor, and the refusal that is built instead. */
+  readonly unsent?: ReadonlyArray<{
+    readonly says: string
+    readonly body: ImageWords
+    readonly refusal: { readonly body: unknown; readonly message: string }
+  }>
   readonly wires: ReadonlyArray<{
     readonly says: string
     readonly body: ImageWords
@@ -50,7 +58,7 @@ export const imageOrder = (upstreamModel: string, body: ImageWords) => ({
 
 export const imageAdapterSuite = (subject: ImageSubject): void => {
   const { protocol, upstreamModel } = subject
-  const order = imageOrder(upstreamModel, { prompt: "x", n: 2 })
+  const order = imageOrder(upstreamModel, { prompt: "x", n: subject.ordered ?? 2 })
 
   const generateBroken = Effect.fnUntraced(function* (reply: Reply) {
     const vendor = yield* brokenVendor(reply)
@@ -72,6 +80,19 @@ export const imageAdapterSuite = (subject: ImageSubject): void => {
           })),
           [{ method: "POST", target: path, body: wire }]
         )
+      })
+    )
+
+    it.effect.each(named(subject.unsent ?? []))("nothing is sent: %s", ([, { body, refusal }]) =>
+      Effect.gen(function* () {
+        const vendor = yield* brokenVendor({ body: subject.good })
+        const adapter = yield* imageAdapter(protocol)
+        const order = imageOrder(upstreamModel, body)
+        const failure = yield* Effect.flip(adapter.generate(accountAt(vendor.url), order))
+        const { body: refused400, message } = refusal
+        assert.deepStrictEqual(failureOf(failure), refused(400, refused400, { message }))
+        assert.isTrue(Result.isFailure(adapter.checkOrder?.(order) ?? Result.void))
+        assert.deepStrictEqual(yield* vendor.requests, [])
       })
     )
 

@@ -41,12 +41,18 @@ export interface VideoSubject {
   /** Where a poll sends other headers than a submit. */
   readonly pollDialect?: Dialect
   readonly model: string
+  /** What every order has, where the protocol does not take 5 seconds of 720p. */
+  readonly usual?: Partial<VideoOrder>
+  /** What is sent of a data URL; the URL itself when left out. */
+  readonly inline?: (url: string) => string
   readonly wires: ReadonlyArray<WireCase>
   /** Orders the interface has no field for, and the vendor's refusal that is built instead. */
   readonly unsent?: ReadonlyArray<{
     readonly says: string
     readonly order: Partial<VideoOrder>
-    readonly body: { readonly message: string; readonly [field: string]: unknown }
+    readonly body: { readonly message?: string; readonly [field: string]: unknown }
+    /** The message of the refusal, where it is deeper in the body. */
+    readonly message?: string
   }>
   /** What an operator may write after the host, and where a text order and a poll then go. */
   readonly bases: ReadonlyArray<{
@@ -113,7 +119,7 @@ export const videoAdapterSuite = (subject: VideoSubject): void => {
   const { protocol, listedProtocol = protocol, taskId = UPSTREAM_ID } = subject
   const ref = { upstreamId: taskId, upstreamModel: subject.model, listedProtocol }
   const order = (more: Partial<VideoOrder> = {}) =>
-    orderOf({ upstreamModel: subject.model, listedProtocol, ...more })
+    orderOf({ upstreamModel: subject.model, listedProtocol, ...subject.usual, ...more })
 
   const pollBroken = Effect.fnUntraced(function* (reply: Reply, isMarked = false) {
     const vendor = yield* brokenVendor(reply)
@@ -146,10 +152,8 @@ export const videoAdapterSuite = (subject: VideoSubject): void => {
           const failure = yield* Effect.flip(
             adapter.submit(accountAt(vendor.url), order(unsent.order))
           )
-          assert.deepStrictEqual(
-            failureOf(failure),
-            refused(400, unsent.body, { message: unsent.body.message })
-          )
+          const message = unsent.message ?? unsent.body.message ?? ""
+          assert.deepStrictEqual(failureOf(failure), refused(400, unsent.body, { message }))
           assert.deepStrictEqual(yield* vendor.requests, [])
         })
       )
@@ -161,7 +165,8 @@ export const videoAdapterSuite = (subject: VideoSubject): void => {
           const adapter = yield* videoAdapter(protocol)
           const blocks = [textBlock("x"), { type: "image", role: "first_frame", url }] as const
           yield* adapter.submit(accountAt(vendor.url), order({ blocks }))
-          assert.include((yield* vendor.requests)[0]?.body, JSON.stringify(url))
+          const { inline = (address) => address } = subject
+          assert.include((yield* vendor.requests)[0]?.body, JSON.stringify(inline(url)))
         })
       )
 

@@ -52,6 +52,8 @@ const cases: ReadonlyArray<Base> = [
     versions: ["/api/v1"],
     order: "/api/v1/services/aigc/video-generation/video-synthesis"
   },
+  { protocol: "veo", versions: ["/v1beta"], order: "/v1beta/models/m-1:predictLongRunning" },
+  { protocol: "minimax", versions: ["/v2", "/v1"], order: "/v2/video_generation" },
   { protocol: "ip_a", versions: ["/v1"], order: "/v1/images/generations" },
   {
     protocol: "ip_b",
@@ -63,6 +65,7 @@ const cases: ReadonlyArray<Base> = [
     versions: [...relayVersions, "/qwen/api/v1"],
     order: "/qwen/api/v1/services/aigc/image-generation/generation"
   },
+  { protocol: "gemini", versions: ["/v1beta"], order: "/v1beta/models/m-1:generateContent" },
   { protocol: "openai", versions: ["/v1"], order: "/v1/chat/completions" },
   { protocol: "jina", versions: ["/v1"], order: "/v1/rerank" },
   {

@@ -13,6 +13,8 @@ import {
 import type { VideoBlock } from "../../src/domain/video/VideoInput.ts"
 import { type VideoProtocolRow, videoProtocols } from "../../src/domain/video/VideoProtocol.ts"
 import type { ModelFamily } from "../../src/simulator/vendors/ModelFamily.ts"
+import * as minimax from "../../src/simulator/vendors/minimax/families.ts"
+import * as veo from "../../src/simulator/vendors/veo/families.ts"
 import * as vpA from "../../src/simulator/vendors/vp_a/families.ts"
 import * as vpD from "../../src/simulator/vendors/vp_d/families.ts"
 import * as vpE from "../../src/simulator/vendors/vp_e/families.ts"
@@ -42,6 +44,18 @@ const vendors: Readonly<Record<string, Served>> = {
   vp_f: {
     of: vpF.familyOf,
     hasSwitch: (model) => vpF.familyOf(model).switchesSound,
+    hasPaths: false
+  },
+  veo: {
+    of: veo.familyOf,
+    hasSwitch: () => false,
+    names: { negative_prompt: "negativePrompt", person_generation: "personGeneration" },
+    hasPaths: false
+  },
+  minimax: {
+    of: minimax.familyOf,
+    hasSwitch: () => false,
+    names: { watermark: "aigc_watermark" },
     hasPaths: false
   }
 }

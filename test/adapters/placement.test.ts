@@ -41,11 +41,16 @@ const models = {
     "wan3.0-video"
   ]
 } as const
-const modelsOf = { ...models, vp_b: models.vp_a }
-const routes = Struct.keys(modelsOf).flatMap((listed) => [
-  { protocol: listed, listed },
-  { protocol: "vp_c" as const, listed }
-])
+/** Models of protocols that no relay serves. */
+const ownModels = { minimax: ["MiniMax-H3", "MiniMax-H3-Max", "minimax-h9"] } as const
+const modelsOf = { ...models, vp_b: models.vp_a, ...ownModels }
+const routes = [
+  ...Struct.keys({ ...models, vp_b: models.vp_a }).flatMap((listed) => [
+    { protocol: listed, listed },
+    { protocol: "vp_c" as const, listed }
+  ]),
+  ...Struct.keys(ownModels).map((listed) => ({ protocol: listed, listed }))
+]
 
 const drawBlocks = (dice: Dice): ReadonlyArray<VideoBlock> => {
   const url = "https://files.test/1"

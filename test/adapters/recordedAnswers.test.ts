@@ -12,10 +12,13 @@ import {
   type KnownFaults,
   missingIn
 } from "../support/knownFaults.ts"
-import { refusals } from "./recordedAnswers.refusals.ts"
+import { laterRefusals } from "./recordedAnswers.google.ts"
+import { refusals as earlierRefusals } from "./recordedAnswers.refusals.ts"
 import type { RefusalRow } from "./recordedAnswers.rows.ts"
 import { drawn, polls, submits } from "./recordedAnswers.tasks.ts"
 import { accountAt, imageAdapter, layerOverSockets, orderOf, videoAdapter } from "./support.ts"
+
+const refusals = [...earlierRefusals, ...laterRefusals]
 
 /** Rows that are read otherwise than they are meant, by what is read. */
 const misread: KnownFaults = {}
@@ -49,7 +52,8 @@ const orderOfRow = Effect.fnUntraced(function* (row: RefusalRow) {
   switch (row.protocol) {
     case "ip_a":
     case "ip_b":
-    case "ip_c": {
+    case "ip_c":
+    case "gemini": {
       const adapter = yield* imageAdapter(row.protocol)
       return yield* answered(row, (account) =>
         Effect.asVoid(adapter.generate(account, imageOrder(upstreamModel)))

@@ -98,8 +98,10 @@ const allowedHeaders: ReadonlySet<string> = new Set([
 ])
 
 export interface Dialect {
-  /** The word before the key in `authorization`. */
-  readonly scheme: "Bearer" | "Token"
+  /** The word before the key in `authorization`; empty where another header is the key alone. */
+  readonly scheme: "Bearer" | "Token" | ""
+  /** The header of the key; `authorization` when left out. */
+  readonly keyHeader?: string
   /** Headers of its own that the protocol asks for, names in lower case. */
   readonly headers: Readonly<Record<string, string>>
 }
@@ -121,6 +123,8 @@ export const vendorCallSuite = <R>(
   it: Vitest.MethodsNonLive<R>,
   { name, call, good, seconds, dialect }: VendorCall<R>
 ): void => {
+  const { scheme, keyHeader = "authorization" } = dialect
+  const shown = (key: string) => `${scheme} ${key}`.trimStart()
   const failing = (baseUrl: string) => Effect.map(Effect.flip(call(accountAt(baseUrl))), failureOf)
 
   it.effect.each(named(failures))(`${name}: %s`, ([, { reply, failure }]) =>
@@ -190,13 +194,17 @@ export const vendorCallSuite = <R>(
       yield* Effect.withSpan(call(accountAt(vendor.url, "sk-plain")), "outer")
       const [request] = yield* vendor.requests
       const headers = request?.headers ?? {}
-      assert.strictEqual(headers.authorization, `${dialect.scheme} sk-plain`)
+      assert.strictEqual(headers[keyHeader], shown("sk-plain"))
       assert.strictEqual(
         headers["content-type"],
         request?.method === "GET" ? undefined : "application/json"
       )
       assert.deepStrictEqual(
-        Object.fromEntries(Object.entries(headers).filter(([name]) => !allowedHeaders.has(name))),
+        Object.fromEntries(
+          Object.entries(headers).filter(
+            ([name]) => name !== keyHeader && !allowedHeaders.has(name)
+          )
+        ),
         dialect.headers
       )
     })
@@ -204,7 +212,7 @@ export const vendorCallSuite = <R>(
 
   it.effect(`${name}: our credentials are hidden where the vendor echoes them`, () =>
     Effect.gen(function* () {
-      const vendor = yield* brokenVendor(({ headers: { authorization } }) => ({
+      const vendor = yield* brokenVendor(({ headers: { [keyHeader]: authorization } }) => ({
         status: 400,
         body: {
           message: `who is ${authorization}?`,
@@ -219,16 +227,13 @@ export const vendorCallSuite = <R>(
         refused(
           400,
           {
-            message: `who is ${dialect.scheme} [redacted]?`,
+            message: `who is ${shown("[redacted]")}?`,
             kept: { authorisation: "Basic", numbers: [1, 40711, null, true] },
-            headers: [
-              { authorization: `${dialect.scheme} [redacted]` },
-              { "[redacted]": "[redacted]" }
-            ],
-            raw: `{"authorization":"${dialect.scheme} [redacted]"}`,
+            headers: [{ authorization: shown("[redacted]") }, { "[redacted]": "[redacted]" }],
+            raw: `{"authorization":"${shown("[redacted]")}"}`,
             app: { text: "app=[redacted];", number: "[redacted]" }
           },
-          { message: `who is ${dialect.scheme} [redacted]?` }
+          { message: `who is ${shown("[redacted]")}?` }
         )
       )
     })
@@ -238,7 +243,7 @@ export const vendorCallSuite = <R>(
     Effect.gen(function* () {
       const vendor = yield* brokenVendor(({ headers }) => ({
         headers: { "content-type": "text/plain" },
-        body: `echo ${headers.authorization}`
+        body: `echo ${headers[keyHeader]}`
       }))
       assert.deepStrictEqual(yield* failing(vendor.url), lost("broken_answer", 200))
     })

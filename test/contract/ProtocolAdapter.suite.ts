@@ -1,7 +1,11 @@
 /** What every adapter must do, whichever vendor answers. */
 import { assert, layer } from "@effect/vitest"
 import { Effect, type Layer } from "effect"
-import { ProtocolAdapter, type VideoStatus } from "../../src/services/ProtocolAdapter.ts"
+import {
+  ProtocolAdapter,
+  type VideoOrder,
+  type VideoStatus
+} from "../../src/services/ProtocolAdapter.ts"
 import { accountAt, orderOf, textBlock } from "../adapters/support.ts"
 
 /** A protocol, and a model its vendor makes from text alone. */
@@ -9,6 +13,8 @@ export interface Spoken {
   readonly protocol: string
   readonly listedProtocol: string
   readonly upstreamModel: string
+  /** What an order of a video has, where its vendor makes no 5 seconds of 720p. */
+  readonly usual?: Partial<VideoOrder>
 }
 
 /** Vendors that obey the words of the simulator in a prompt, such as `sim:refuse=403`. */
@@ -42,7 +48,7 @@ export const protocolAdapterSuite = <R>(
       submit: (text: string) =>
         adapter.submit(
           account,
-          orderOf({ upstreamModel, listedProtocol, blocks: [textBlock(text)] })
+          orderOf({ upstreamModel, listedProtocol, ...way.usual, blocks: [textBlock(text)] })
         ),
       poll: (upstreamId: string) =>
         adapter.poll(account, { upstreamId, upstreamModel, listedProtocol })

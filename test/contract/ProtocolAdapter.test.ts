@@ -14,16 +14,26 @@ import { protocolAdapterSuite, type Spoken } from "./ProtocolAdapter.suite.ts"
 
 const { models, mounts } = demoCatalog("")
 
+const usual: Readonly<Record<string, Spoken["usual"]>> = {
+  veo: { seconds: 8 },
+  minimax: { resolution: "768p" }
+}
+
+/** The bytes of its images are longer than an answer may be in these tests. */
+const answersBytes: ReadonlySet<string> = new Set(["gemini"])
+
 /** The demo models that are made from text alone, one a protocol. */
 const spoken = (modality: "video" | "image"): ReadonlyArray<Spoken> => {
   const ways = models
     .filter((model) => model.modality === modality && model.input_forms?.includes("text"))
+    .filter(({ protocol }) => !answersBytes.has(protocol))
     .map(({ id, protocol }) => {
       const mount = mounts.find(({ model }) => model === id)
       return {
         protocol: mount?.protocol ?? protocol,
         listedProtocol: protocol,
-        upstreamModel: mount?.upstream_model ?? id
+        upstreamModel: mount?.upstream_model ?? id,
+        ...(usual[protocol] === undefined ? {} : { usual: usual[protocol] })
       }
     })
   return [...Map.groupBy(ways, ({ protocol }) => protocol).values()].flatMap(([way]) => way ?? [])

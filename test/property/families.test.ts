@@ -43,8 +43,16 @@ const roles: ReadonlyArray<ImageRole | null> = [
   "reference_image"
 ]
 
-const drawBlocks = (dice: Dice): ReadonlyArray<VideoBlock> => {
-  const url = (name: string) => `https://media.example/${dice.roll(1e9)}.${name}`
+/** An address, or the bytes for a vendor that loads no address. */
+const drawUrl = (dice: Dice, protocol: KnownProtocol) => (name: string) => {
+  const address = `https://media.example/${dice.roll(1e9)}.${name}`
+  return protocol === "veo" && name === "png"
+    ? `data:image/png;base64,${Buffer.from(address).toString("base64")}`
+    : address
+}
+
+const drawBlocks = (dice: Dice, protocol: KnownProtocol): ReadonlyArray<VideoBlock> => {
+  const url = drawUrl(dice, protocol)
   const images = Array.from(
     { length: dice.chance(30) ? 0 : 1 + dice.roll(3) },
     (): VideoBlock => ({ type: "image", role: pick(dice, roles) ?? null, url: url("png") })
@@ -67,7 +75,7 @@ const drawCase = (seed: number): Case => {
   const order = orderOf({
     upstreamModel,
     listedProtocol: protocol,
-    blocks: drawBlocks(dice),
+    blocks: drawBlocks(dice, protocol),
     seconds: pick(dice, family.onlySeconds ?? []) ?? between,
     resolution: pick(dice, family.resolutions) ?? "720p",
     ratio: pick(dice, [null, "16:9", "9:16", "1:1"]) ?? null,
@@ -90,7 +98,10 @@ const places: Readonly<Record<string, InputRole>> = {
   reference_video: "reference_video",
   driving_audio: "reference_audio",
   audio_url: "reference_audio",
-  reference_audio: "reference_audio"
+  reference_audio: "reference_audio",
+  image: "first_frame",
+  lastFrame: "last_frame",
+  referenceImages: "reference_image"
 }
 
 const tierRoles: Readonly<Record<string, ReadonlyArray<InputRole>>> = {
@@ -101,8 +112,9 @@ const tierRoles: Readonly<Record<string, ReadonlyArray<InputRole>>> = {
 type SentRole = InputRole | null | undefined
 
 /** The role that an address goes out with; undefined where it stands nowhere. */
-const sentRole = ({ path, body }: SeenRequest, url: string): SentRole => {
+const sentRole = ({ path, body }: SeenRequest, medium: string): SentRole => {
   const mode = path.split("/").at(-1) ?? ""
+  const url = medium.replace(/^data:[^,]*,/, "")
 
   const roleAt = (place: string, index: number): InputRole | null => {
     if (place === "images") return tierRoles[mode]?.[index] ?? "reference_image"
@@ -112,14 +124,19 @@ const sentRole = ({ path, body }: SeenRequest, url: string): SentRole => {
     return places[place] ?? null
   }
 
-  const roleInField = (item: Json, field: string, index: number): SentRole => {
+  const placeOf = (item: Json, field: string, place: string): string => {
+    if (field === "bytesBase64Encoded" || place === "referenceImages") return place
+    const type = typeof item.role === "string" ? item.role : item.type
+    return field === "url" && typeof type === "string" ? type : field
+  }
+
+  const roleInField = (item: Json, field: string, place: string, index: number): SentRole => {
     const value = item[field]
     if (field.endsWith("_url") && typeof value === "object") {
       const isHere = JSON.stringify(value).includes(url)
       return isHere ? (places[String(item.role ?? "")] ?? null) : undefined
     }
-    const type = typeof item.role === "string" ? item.role : item.type
-    return roleIn(value, field === "url" && typeof type === "string" ? type : field, index)
+    return roleIn(value, placeOf(item, field, place), index)
   }
 
   const roleIn = (value: unknown, place: string, index: number): SentRole => {
@@ -130,7 +147,7 @@ const sentRole = ({ path, body }: SeenRequest, url: string): SentRole => {
     if (typeof value !== "object" || value === null) return undefined
     const item: Json = { ...value }
     return Object.keys(item)
-      .map((field) => roleInField(item, field, index))
+      .map((field) => roleInField(item, field, place, index))
       .find((role) => role !== undefined)
   }
   return roleIn(body, "", 0)

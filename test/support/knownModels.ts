@@ -6,7 +6,7 @@ import { type VideoProtocolRow, videoProtocols } from "../../src/domain/video/Vi
 const { models, mounts } = demoCatalog("http://127.0.0.1:1")
 
 /** The protocols with families. */
-export type KnownProtocol = "vp_a" | "vp_d" | "vp_e" | "vp_f"
+export type KnownProtocol = "vp_a" | "vp_d" | "vp_e" | "vp_f" | "veo" | "minimax"
 
 const rows: Readonly<Record<KnownProtocol, VideoProtocolRow>> = videoProtocols
 
@@ -31,5 +31,7 @@ export const knownModels: ReadonlyArray<KnownModel> = [
   ...modelsOf("vp_a"),
   ...modelsOf("vp_d"),
   ...modelsOf("vp_e"),
-  ...modelsOf("vp_f")
+  ...modelsOf("vp_f"),
+  ...modelsOf("veo"),
+  ...modelsOf("minimax")
 ]

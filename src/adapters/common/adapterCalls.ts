@@ -92,6 +92,10 @@ export interface VideoDialect {
     readonly pollRequest: Write<Tasks>
     readonly readPolled: Read<Tasks, ReadonlyMap<string, Outcome<VideoStatus>>>
   }
+  /** The list of the vendor's models; set if it has one. */
+  readonly models?: ModelListDialect
+  readonly takesBytes?: VideoAdapter["takesBytes"]
+  readonly fileHeaders?: VideoAdapter["fileHeaders"]
   /** The cancelling of a job; set if the vendor can do it. */
   readonly cancel?: CancelDialect
 }
@@ -155,6 +159,7 @@ export const videoCalls = (protocol: string, dialect: VideoDialect) =>
     const call = makeCall(wire)
     const limits = yield* VendorLimits
     const { submitRequest, pollRequest, refusals = () => noRefusals, batchPoll, cancel } = dialect
+    const { models, takesBytes, fileHeaders } = dialect
     const refusalsOf = ({ listedProtocol }: Pick<VideoTaskRef, "listedProtocol">) =>
       refusals(listedProtocol)
     const readPolled = withJudgement(refusalsOf, dialect.readPolled)
@@ -181,6 +186,9 @@ export const videoCalls = (protocol: string, dialect: VideoDialect) =>
       submit: (account, order) => inSpan(submit(account, order)),
       poll: call(pollRequest, readPolled, limits.poll),
       check: makeCheck(wire, checkDialect, limits),
+      ...(models === undefined ? {} : { listModels: makeModelList(wire, limits, models) }),
+      ...(takesBytes === undefined ? {} : { takesBytes }),
+      ...(fileHeaders === undefined ? {} : { fileHeaders }),
       ...(batchPoll === undefined
         ? {}
         : {
@@ -236,6 +244,11 @@ export interface ImageDialect {
   readonly check?: CheckDialect
   /** Whether the vendor has a list of models in the common standard form. */
   readonly listsModels?: boolean
+  /** The list of the vendor's models, if it has another form. */
+  readonly models?: ModelListDialect
+  readonly takesBytes?: ImageAdapter["takesBytes"]
+  /** Whether an order may have no place in the vendor's API, which is checked before its hold. */
+  readonly checksOrders?: boolean
 }
 
 type OnJob = NonNullable<Parameters<ImageAdapter["generate"]>[2]>
@@ -249,7 +262,8 @@ export const imageCalls = (protocol: string, dialect: ImageDialect) =>
     const limits = yield* VendorLimits
     const { timeout } = limits.image
     const { generateRequest, refusals = () => noRefusals, readStream, check } = dialect
-    const { isOneByOne = () => false, listsModels = false } = dialect
+    const { isOneByOne = () => false, listsModels = false, checksOrders = false } = dialect
+    const { takesBytes, models = listsModels ? standardModels : undefined } = dialect
     const readGenerated = withJudgement(refusals, dialect.readGenerated)
     const makeGenerate = (options: SendOptions) => {
       const sendGenerate = makeCall(wire)(generateRequest, readGenerated, options)
@@ -318,7 +332,14 @@ export const imageCalls = (protocol: string, dialect: ImageDialect) =>
             })
           }),
       ...(check === undefined ? {} : { check: makeCheck(wire, check, limits) }),
-      ...(listsModels ? { listModels: makeModelList(wire, limits) } : {})
+      ...(models === undefined ? {} : { listModels: makeModelList(wire, limits, models) }),
+      ...(takesBytes === undefined ? {} : { takesBytes }),
+      ...(checksOrders
+        ? {
+            checkOrder: (order: ImageOrder) =>
+              Result.map(generateRequest(placeholderAccount, order), () => undefined)
+          }
+        : {})
     } satisfies ImageAdapter
   })
 

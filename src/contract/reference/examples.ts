@@ -61,6 +61,15 @@ const videoExamples: Examples = {
       duration: 5,
       resolution: "720p"
     }
+  },
+  veo: {
+    summary:
+      "veo: 4, 6 or 8 seconds; images are data URLs or files, as the vendor loads no address",
+    value: { model: "shot-1", prompt: PROMPT, duration: 8, resolution: "1080p", ratio: "9:16" }
+  },
+  minimax: {
+    summary: "minimax: 768p or 2K; seconds of reference videos are billed as well",
+    value: { model: "reel-1", prompt: PROMPT, duration: 6, resolution: "2K" }
   }
 }
 
@@ -83,6 +92,10 @@ const imageExamples: Examples = {
   ip_c: {
     summary: "ip_c, through a relay",
     value: { model: "relay-paint", prompt: PROMPT, n: 1 }
+  },
+  gemini: {
+    summary: "gemini: the size by its name, the shape beside it; the answer is base64",
+    value: { model: "sketch-1", prompt: PROMPT, size: "2K", aspect_ratio: "16:9" }
   }
 }
 

@@ -30,6 +30,8 @@ export interface ImageFamily {
    * request.
    */
   readonly edits?: "path" | "field"
+  /** Whether the vendor answers images in base64 alone; false if missing. */
+  readonly answersBytes?: boolean
 }
 
 /** The features of one protocol. Support for a new vendor begins with such a row. */
@@ -130,6 +132,30 @@ const relayFamily = {
   edits: "field"
 } as const
 
+const geminiFamily = {
+  models: anyModel,
+  passesOn: false,
+  parameters: {
+    aspect_ratio: {
+      type: "choice",
+      values: ["1:1", "2:3", "3:2", "3:4", "4:3", "4:5", "5:4", "9:16", "16:9", "21:9"],
+      description: "The shape of the image; left out, the model or the first input image decides"
+    },
+    seed: {
+      type: "integer",
+      minimum: 0,
+      maximum: 2_147_483_647,
+      description: "The same seed gives about the same image"
+    }
+  },
+  references: { max: 14, mask: false },
+  streams: false,
+  hasAutoSize: false,
+  isOneByOne: true,
+  edits: "field",
+  answersBytes: true
+} as const satisfies ImageFamily
+
 export const imageProtocols = {
   ip_a: { families: [seedreamFamily, standardFamily] },
   ip_b: { families: [messagesFamily] },
@@ -138,6 +164,12 @@ export const imageProtocols = {
       { ...seedreamFamily, ...relayFamily, models: /^doubao.*seed(?:ream|edit)/i },
       { ...standardFamily, ...relayFamily, models: relayedStandardModels },
       messagesFamily
+    ]
+  },
+  gemini: {
+    families: [
+      { ...geminiFamily, models: /gemini-2[.-]5/i, references: { max: 3, mask: false } },
+      geminiFamily
     ]
   }
 } as const satisfies Record<string, ImageProtocolRow>

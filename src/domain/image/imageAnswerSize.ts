@@ -40,16 +40,20 @@ export const imageAnswerBytes = (body: ImageBody): number =>
   FRAME_BYTES + imageCount(body) * imageBytes(body)
 
 /**
- * Refuses an order whose answer could exceed the limit. Families that do not forward unknown fields
- * are not checked, because their answers contain only addresses. Streams are not checked, because
+ * Refuses an order whose answer could exceed the limit. Other families that do not forward unknown
+ * fields are not checked, because their answers contain only addresses. Streams are not checked, because
  * they are proxied event by event.
  */
 export const checkImageAnswer = (
   body: ImageBody,
-  { passesOn }: ImageFamily,
+  { passesOn, answersBytes = false }: ImageFamily,
   maxAnswerBytes: number
 ): Result.Result<void, InvalidRequest> => {
-  if (!passesOn || body.stream === true || imageAnswerBytes(body) <= maxAnswerBytes) {
+  if (
+    !(passesOn || answersBytes) ||
+    body.stream === true ||
+    imageAnswerBytes(body) <= maxAnswerBytes
+  ) {
     return withoutFaults([])
   }
   const maxImages = Math.floor((maxAnswerBytes - FRAME_BYTES) / imageBytes(body))

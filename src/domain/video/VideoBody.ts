@@ -181,7 +181,8 @@ const ParameterFields = Schema.Struct({
   watermark: vendorBoolean,
   prompt_extend: vendorBoolean,
   multi_shot: vendorBoolean,
-  shot_type: vendorText
+  shot_type: vendorText,
+  person_generation: vendorText
 })
 
 const BodyFields = Schema.Struct({ ...VideoFields.fields, ...ParameterFields.fields })

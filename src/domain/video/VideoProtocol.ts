@@ -1,5 +1,6 @@
 /** The video protocols: what a client may order from each, and how it is billed. */
 import type { VendorBill } from "../money/vendorBill.ts"
+import { miniMaxFamilies, placeMiniMax } from "./families/minimax.ts"
 import {
   anyForm,
   familyOf,
@@ -8,6 +9,7 @@ import {
   type VideoFamily,
   type VideoPlacement
 } from "./families/VideoFamily.ts"
+import { placeVeo, veoFamilies, veoSeconds } from "./families/veo.ts"
 import { contentFamilies, placeContent } from "./families/vp_a.ts"
 import {
   olderUnifiedResolutions,
@@ -23,10 +25,12 @@ import type { VideoBlock } from "./VideoInput.ts"
 import {
   blockParameters,
   cloudParameters,
+  miniMaxParameters,
   noParameters,
   tierParameters,
   unifiedParameters,
-  type VideoParameters
+  type VideoParameters,
+  veoParameters
 } from "./videoParameters.ts"
 
 export type VideoBilling = "token_video" | "second_video"
@@ -46,6 +50,8 @@ export interface VideoProtocolRow extends VideoParameters {
   readonly families?: ReadonlyArray<VideoFamily>
   /** The closed interval of allowed durations, in whole seconds. */
   readonly seconds: readonly [min: number, max: number]
+  /** The only durations in `seconds`, in order; every whole second if missing. */
+  readonly onlySeconds?: ReadonlyArray<number>
   /**
    * The orders that may have the duration -1, with which the model chooses the duration:
    * `token_billed` are those billed by tokens, `usage_billed` all that are not billed by ordered
@@ -169,6 +175,34 @@ export const videoProtocols = {
     relayFamily: "f",
     families: cloudFamilies,
     ...cloudParameters
+  },
+  veo: {
+    seconds: [4, 8],
+    onlySeconds: veoSeconds,
+    smart: "never",
+    resolutions: ["720p", "1080p", "4K"],
+    ratios: ["16:9", "9:16"],
+    place: placeVeo,
+    billing: "second_video",
+    needsAppId: false,
+    relays: false,
+    relayFamily: null,
+    families: veoFamilies,
+    ...veoParameters
+  },
+  minimax: {
+    seconds: [4, 15],
+    smart: "never",
+    resolutions: ["768p", "2K"],
+    isShapedByImage: true,
+    place: placeMiniMax,
+    billing: "second_video",
+    billUnit: "second",
+    needsAppId: false,
+    relays: false,
+    relayFamily: null,
+    families: miniMaxFamilies,
+    ...miniMaxParameters
   }
 } as const satisfies Record<string, VideoProtocolRow>
 

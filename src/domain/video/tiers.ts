@@ -1,8 +1,7 @@
 /**
  * The resolutions of videos, with the parameters of their prices. The allowed resolutions of
  * protocols, the prices in the catalog, the estimates and the API contract all derive from this
- * table. A resolution that no protocol's row has, such as 768p, is offered only by the limits of a
- * model.
+ * table.
  */
 import { Record as EffectRecord, Schema, Struct } from "effect"
 

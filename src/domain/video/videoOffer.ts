@@ -103,7 +103,8 @@ export const videoOffer = (
   limits: LimitsOfMount
 ): VideoOffer => {
   const { model, mount } = limits
-  const seconds = model?.seconds ?? row.seconds
+  const seconds =
+    model?.seconds ?? (row.onlySeconds === undefined ? row.seconds : { one_of: row.onlySeconds })
   const shape: Pick<VideoOffer, "ratios" | "isShapedByImage"> = (row.relays ? listed : row) ?? {}
   const inputs = commonInputs(model?.inputs, mount?.inputs)
   const prompts = [model?.max_prompt, mount?.max_prompt].filter((most) => most !== undefined)

@@ -62,4 +62,18 @@ export const cloudParameters: VideoParameters = {
   modelsWith: { shot_type: /(?<!\d)2\.6(?!\d)/ }
 }
 
+export const veoParameters: VideoParameters = {
+  parameters: {
+    seed: seed(0, 4_294_967_295, "leaving it out"),
+    negative_prompt: { type: "text", description: "What is not to be seen" },
+    person_generation: {
+      type: "choice",
+      values: ["dont_allow", "allow_adult", "allow_all"],
+      description: "Which people may be seen; the vendor allows not every choice everywhere"
+    }
+  }
+}
+
+export const miniMaxParameters: VideoParameters = { parameters: { watermark } }
+
 export const noParameters: VideoParameters = { parameters: {} }

@@ -4,11 +4,12 @@
  * not change its task.
  */
 import { Clock, Effect, FiberSet, Layer, Metric } from "effect"
+import { makeOpenVendorFile } from "../../channels/vendorFiles.ts"
 import { servedType } from "../../domain/files/mediaTypes.ts"
 import { taskKindOf } from "../../domain/orderIds.ts"
 import { expiryOf } from "../../domain/resultAddresses.ts"
 import { imageAddresses } from "../../domain/taskAnswers.ts"
-import { bytesWithin, headerOf, OutgoingFault, OutgoingWeb } from "../../egress/OutgoingWeb.ts"
+import { bytesWithin, headerOf, OutgoingFault } from "../../egress/OutgoingWeb.ts"
 import { startJob } from "../../runtime/backgroundJobs.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import { withSpan } from "../../runtime/spans.ts"
@@ -57,13 +58,22 @@ export const layerResultCopier = Layer.effectDiscard(
     const bucket = yield* Bucket
     if (bucket === null) return
     const archives = yield* Archives
-    const web = yield* OutgoingWeb
+    const openVendorFile = yield* makeOpenVendorFile
     const { maxContentBytes, pollerSeconds } = yield* Settings
     const running = new Set<ClaimedResult>()
     const fibers = yield* FiberSet.make()
 
-    const copyFile = Effect.fnUntraced(function* (key: string, url: string, isMarked: boolean) {
-      const answer = yield* web.open({ method: "GET", url, headers: {}, idleSeconds: IDLE_SECONDS })
+    const copyFile = Effect.fnUntraced(function* (
+      key: string,
+      url: string,
+      task: ClaimedResult["task"]
+    ) {
+      const answer = yield* openVendorFile(task, {
+        method: "GET",
+        url,
+        headers: {},
+        idleSeconds: IDLE_SECONDS
+      })
       const { status } = answer
       if (status !== 200) {
         return yield* new OutgoingFault({
@@ -74,7 +84,7 @@ export const layerResultCopier = Layer.effectDiscard(
       // A body that is shorter than its content-length fails here.
       const contentType = servedType(headerOf(answer, "content-type"))
       const bytes = bytesWithin(maxContentBytes, answer)
-      const stored = yield* bucket.put(key, contentType, bytes, markMetadata(isMarked))
+      const stored = yield* bucket.put(key, contentType, bytes, markMetadata(task.isMarked))
       return { ...stored, contentType } satisfies ArchivedFile
     }, Effect.scoped)
 
@@ -82,11 +92,7 @@ export const layerResultCopier = Layer.effectDiscard(
       Effect.forEach(addressesOf(result), (address, n) =>
         address === null
           ? new OutgoingFault({ message: `file ${n} has no address`, isRefused: false })
-          : copyFile(
-              objectKeyOf(result.organizationId, result.taskId, n),
-              address,
-              result.task.isMarked
-            )
+          : copyFile(objectKeyOf(result.organizationId, result.taskId, n), address, result.task)
       )
 
     const endOf = (result: ClaimedResult, reason: string, nowMillis: number): CopyEnd =>

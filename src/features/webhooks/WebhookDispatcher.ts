@@ -4,6 +4,7 @@
  * the concurrent attempts, so that they do not delay other receivers.
  */
 import { Clock, Effect, FiberSet, Layer, Metric, Random } from "effect"
+import { makeNeedsKey } from "../../channels/vendorFiles.ts"
 import { taskKindOf } from "../../domain/orderIds.ts"
 import type { AddressOf } from "../../domain/taskAnswers.ts"
 import { callbacksOf } from "../../domain/webhookEvents.ts"
@@ -44,6 +45,7 @@ export const layerWebhookDispatcher = Layer.effectDiscard(
     const endpoints = yield* WebhookEndpoints
     const web = yield* OutgoingWeb
     const links = yield* ContentLinks
+    const needsKey = yield* makeNeedsKey
     const { pollerSeconds, publicUrl, webhookRetrySeconds, webhookTimeoutSeconds } = yield* Settings
     const running = new Set<ClaimedMessage>()
     const fibers = yield* FiberSet.make()
@@ -92,7 +94,9 @@ export const layerWebhookDispatcher = Layer.effectDiscard(
         // An unsigned message is never sent. The log names the secret that cannot be opened, and
         // the message is due again when its claim expires.
         if (secrets.length === 0) return
-        const body = messageBody(message, yield* contentLinksOf(message))
+        const { task } = message
+        const isKeyNeeded = task !== null && needsKey(task)
+        const body = messageBody(message, yield* contentLinksOf(message), isKeyNeeded)
         const result = yield* sendMessage(
           web,
           message.url,

@@ -1,7 +1,7 @@
 /** Orders of images, which are charged by their requested number or by the vendor's tokens. */
 import { Array as Arr, Cause, Effect, Exit } from "effect"
 import type { KeyTurns } from "../../channels/keyTurns.ts"
-import type { UpstreamError } from "../../domain/Errors.ts"
+import { InvalidRequest, type UpstreamError } from "../../domain/Errors.ts"
 import { withImageAddresses } from "../../domain/files/fileReferences.ts"
 import type { ImageQuote } from "../../domain/image/ImageQuote.ts"
 import type { ImageRequest } from "../../domain/image/ImageRequest.ts"
@@ -155,6 +155,12 @@ interface CountedImages extends Pick<Generated, "delivered"> {
   readonly images: TaskImages
 }
 
+const bytesNeedArchive = new InvalidRequest({
+  message:
+    "prefer: this gateway has no archive to store the bytes in which this model answers images; order without Prefer: respond-async",
+  param: "prefer"
+})
+
 const noImages = new VendorLost({
   reason: "broken_answer",
   message: "The vendor's stream ended without an image",
@@ -193,6 +199,7 @@ export const makeImageOrder = Effect.fnUntraced(function* (
         promptDigest: textDigest(body.prompt),
         deadlineSeconds: imageDeadlineSeconds,
         files,
+        needsBytes: mounts.some(({ adapter }) => adapter.takesBytes === true),
         task: null,
         storableRefusal: withoutMedia,
         redact: (message: string) => withoutRequestTexts(message, body)
@@ -224,7 +231,8 @@ export const makeImageOrder = Effect.fnUntraced(function* (
           })
         )
       const isMarked = mounts.every((mount) => mount.isMarked)
-      return { terms, callsBy, model, quote, isMarked }
+      const answersBytes = mounts.some(({ ordered }) => ordered.family.answersBytes === true)
+      return { terms, callsBy, model, quote, isMarked, answersBytes }
     })
   }
 
@@ -281,7 +289,8 @@ export const makeImageOrder = Effect.fnUntraced(function* (
     onHeld: (id: string) => Effect.Effect<unknown>
   ) {
     const checked = yield* checkOrder(caller, { body, edit })
-    const { terms, callsBy, model, quote, isMarked } = checked
+    const { terms, callsBy, model, quote, isMarked, answersBytes } = checked
+    if (answersBytes && !hasArchive) return yield* bytesNeedArchive
     const order: PaidOrder<CountedImages, TaskImages> = {
       ...terms,
       ...unstreamedHooks,

@@ -151,6 +151,7 @@ export const makeVideoOrder = Effect.fnUntraced(function* (
       promptDigest: textDigest(prompt.join("\n")),
       deadlineSeconds: taskDeadlineSeconds,
       files,
+      needsBytes: mounts.some(({ adapter }) => adapter.takesBytes === true),
       task: {
         created: {
           listedProtocol: model.protocol,

@@ -16,6 +16,11 @@ import { TaskResult } from "../TaskRepo.ts"
 export const TaskSnapshot = Schema.Struct({
   id: Schema.String,
   memberId: Schema.String,
+  channelId: Schema.String,
+  protocol: Schema.String,
+  /** The account that created the job, as in `Task`. */
+  accountVersion: Schema.NullOr(Schema.Int),
+  keyName: Schema.NullOr(Schema.String),
   state: TaskState,
   videoUrl: Schema.NullOr(Schema.String),
   result: Schema.NullOr(Schema.fromJsonString(TaskResult)),

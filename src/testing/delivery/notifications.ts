@@ -82,6 +82,10 @@ export const taskSnapshot = (books: Books | undefined, id: string) => {
     : {
         id,
         memberId: order.request.memberId,
+        channelId: order.job.channelId,
+        protocol: order.job.protocol,
+        accountVersion: task.accountVersion,
+        keyName: task.keyName,
         state: task.state,
         videoUrl: task.videoUrl,
         result: task.result === null ? null : decodeResult(task.result),

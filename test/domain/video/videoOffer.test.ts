@@ -37,12 +37,15 @@ const lengthsOf = ({ seconds: [min, max], onlySeconds }: VideoOffer): ReadonlyAr
 
 describe("an offer without limits", () => {
   it.each(Struct.keys(videoProtocols))("is the row of %s", (protocol) => {
-    const { seconds, smart, resolutions } = rowOf(protocol)
+    const { seconds, onlySeconds, smart, resolutions } = rowOf(protocol)
     const offer = offerOf(protocol)
     assert.deepInclude(offer, { seconds, smart, resolutions, canBeSilent: true, canSound: true })
     assert.notProperty(offer, "acceptedRatios")
     assert.notProperty(offer, "inputs")
-    assert.notProperty(offer, "onlySeconds")
+    assert.deepStrictEqual(
+      offer.onlySeconds,
+      onlySeconds === undefined ? undefined : [...onlySeconds]
+    )
   })
 })
 
@@ -350,14 +353,15 @@ describe("an order within limits", () => {
   })
 })
 
-describe("the tiers that only limits offer", () => {
+describe("the tiers that few protocols offer", () => {
   it("have whole tokens a second", () => {
     assert.strictEqual(tokensPerSecond["768p"], 24_480n)
     assert.strictEqual(tokensPerSecond["2K"], 86_400n)
   })
 
-  it("are in no protocol's row", () => {
+  it("are in the row of one protocol alone", () => {
     for (const protocol of Struct.keys(videoProtocols)) {
+      if (protocol === "minimax") continue
       for (const resolution of ["768p", "2K"] as const) {
         assert.notInclude(rowOf(protocol).resolutions, resolution)
       }

@@ -20,12 +20,15 @@ export const wizard = {
     ip_a: "Images, over the OpenAI Images API or a compatible one, such as Seedream",
     ip_b: "Qwen images",
     ip_c: "Relay for Qwen and Seedream images",
+    gemini: "Google Gemini images, billed by tokens",
     vp_a: "Seedance videos, billed by tokens",
     vp_b: "Seedance videos of accounts with an application ID",
     vp_c: "Relay for Seedance, Kling, Vidu and Wan videos",
     vp_d: "Kling videos, billed by seconds",
     vp_e: "Vidu videos, billed by seconds",
-    vp_f: "Wan videos, billed by seconds"
+    vp_f: "Wan videos, billed by seconds",
+    veo: "Google Veo videos, billed by seconds",
+    minimax: "MiniMax H3 videos, billed by seconds"
   },
   urlHint: "Suggested address; change it for another region or provider.",
   test: "Test and continue",

@@ -16,12 +16,15 @@ export const wizard: Translated<typeof english> = {
     ip_a: "图像，使用 OpenAI Images API 或其兼容接口，例如 Seedream",
     ip_b: "通义千问图像",
     ip_c: "中转通义千问与 Seedream 图像",
+    gemini: "Google Gemini 图像，按 token 计费",
     vp_a: "Seedance 视频，按 token 计费",
     vp_b: "需要应用 ID 的 Seedance 视频账号",
     vp_c: "中转 Seedance、可灵、Vidu 与万相视频",
     vp_d: "可灵视频，按秒计费",
     vp_e: "Vidu 视频，按秒计费",
-    vp_f: "通义万相视频，按秒计费"
+    vp_f: "通义万相视频，按秒计费",
+    veo: "Google Veo 视频，按秒计费",
+    minimax: "MiniMax H3 视频，按秒计费"
   },
   urlHint: "建议的地址；使用其他地域或服务商时请修改。",
   test: "测试并继续",

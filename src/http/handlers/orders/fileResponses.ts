@@ -1,15 +1,11 @@
 /** Serves the files of tasks, from the archive or streamed from their vendor. */
 import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
+import { makeOpenVendorFile } from "../../../channels/vendorFiles.ts"
 import { NotFound, UpstreamError } from "../../../domain/Errors.ts"
 import type { TaskKind } from "../../../domain/orderIds.ts"
 import { imageAddresses, taskAnswer } from "../../../domain/taskAnswers.ts"
-import {
-  bytesWithin,
-  headerOf,
-  type OutgoingAnswer,
-  OutgoingWeb
-} from "../../../egress/OutgoingWeb.ts"
+import { bytesWithin, headerOf, type OutgoingAnswer } from "../../../egress/OutgoingWeb.ts"
 import { Settings } from "../../../runtime/Settings.ts"
 import { asVendorTime } from "../../../services/ProtocolAdapter.ts"
 import { Bucket, objectKeyOf } from "../../../services/results/ArchiveBucket.ts"
@@ -52,7 +48,7 @@ const isGone = (status: number): boolean => status === 403 || status === 404 || 
 
 export const makeFileResponses = Effect.gen(function* () {
   const tasks = yield* TaskRepo
-  const web = yield* OutgoingWeb
+  const openVendorFile = yield* makeOpenVendorFile
   const archives = yield* Archives
   const bucket = yield* Bucket
   const { archiveRedirect, maxContentBytes } = yield* Settings
@@ -68,21 +64,23 @@ export const makeFileResponses = Effect.gen(function* () {
     return task
   })
 
-  const loadFromVendor = Effect.fnUntraced(function* (url: string, headers: FileHeaders) {
+  const loadFromVendor = Effect.fnUntraced(function* (
+    task: Task,
+    url: string,
+    headers: FileHeaders
+  ) {
     const sentHeaders = Object.entries(headers).flatMap(([name, value]) =>
       value === undefined ? [] : [[name, value] as const]
     )
-    const answer = yield* web
-      .open({
-        method: "GET",
-        url,
-        headers: Object.fromEntries(sentHeaders),
-        idleSeconds: IDLE_SECONDS
-      })
-      .pipe(
-        asVendorTime,
-        Effect.mapError(({ message }) => unavailable(message, null))
-      )
+    const answer = yield* openVendorFile(task, {
+      method: "GET",
+      url,
+      headers: Object.fromEntries(sentHeaders),
+      idleSeconds: IDLE_SECONDS
+    }).pipe(
+      asVendorTime,
+      Effect.mapError(({ message }) => unavailable(message, null))
+    )
     const { status } = answer
     if (isGone(status)) return yield* fileNotFound("The vendor does not have the file any more")
     if (status === 304 || status === 416) {
@@ -140,7 +138,7 @@ export const makeFileResponses = Effect.gen(function* () {
     if (archiveResponse !== null) return archiveResponse
     return address === null || address === undefined
       ? yield* fileNotFound("The task has no such file")
-      : yield* loadFromVendor(address, headers)
+      : yield* loadFromVendor(task, address, headers)
   })
 
   return {

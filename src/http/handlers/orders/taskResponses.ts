@@ -5,6 +5,7 @@
 import { Clock, Duration, Effect, Metric, type Schema, Stream } from "effect"
 import { Sse } from "effect/encoding"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
+import { makeNeedsKey } from "../../../channels/vendorFiles.ts"
 import {
   InvalidRequest,
   PermissionDenied,
@@ -95,6 +96,7 @@ export const makeTaskResponses = Effect.fnUntraced(function* (taskKind: TaskKind
   const modelFilter = yield* makeModelFilter
   const catalog = yield* Catalog
   const queue = yield* ChannelQueue
+  const needsKey = yield* makeNeedsKey
   const { publicUrl } = settings
 
   /**
@@ -110,7 +112,7 @@ export const makeTaskResponses = Effect.fnUntraced(function* (taskKind: TaskKind
         const members = [...new Set([task.memberId, reader.memberId])]
         return taskAnswer(
           taskKind,
-          task,
+          { ...task, needsKey: needsKey(task) },
           (n) => origin + links.path(taskKind, { organizationId, members, id, n }, now)
         )
       }

@@ -29,6 +29,12 @@ const seedance = [
 ]
 const wan = ["wan3.0-video", "wan2.7-t2v", "wan2.7-i2v", "wan2.7-r2v", "wan2.6-t2v", "wan2.6-i2v"]
 
+const veo = [
+  "veo-3.1-generate-preview",
+  "veo-3.1-fast-generate-preview",
+  "veo-3.1-lite-generate-preview"
+]
+
 export const vendors: ReadonlyArray<Vendor> = [
   {
     protocol: "openai",
@@ -103,12 +109,36 @@ export const vendors: ReadonlyArray<Vendor> = [
     models: wan
   },
   {
+    protocol: "veo",
+    name: "Google Veo",
+    id: "veo",
+    baseUrl: "https://generativelanguage.googleapis.com/v1beta",
+    modalities: ["video"],
+    models: veo
+  },
+  {
+    protocol: "minimax",
+    name: "MiniMax",
+    id: "minimax",
+    baseUrl: "https://api.minimax.io",
+    modalities: ["video"],
+    models: ["MiniMax-H3", "MiniMax-H3-Max"]
+  },
+  {
     protocol: "ip_b",
     name: "Alibaba Cloud Model Studio Images",
     id: "model-studio-images",
     baseUrl: "https://dashscope-intl.aliyuncs.com/api/v1",
     modalities: ["image"],
     models: ["qwen-image-2.0"]
+  },
+  {
+    protocol: "gemini",
+    name: "Google Gemini Images",
+    id: "gemini-images",
+    baseUrl: "https://generativelanguage.googleapis.com/v1beta",
+    modalities: ["image"],
+    models: ["gemini-3-pro-image-preview", "gemini-3.1-flash-image-preview"]
   },
   {
     protocol: "dashscope",
