@@ -209,7 +209,7 @@ const subject: VideoSubject = {
     {
       says: "a queued task is one",
       body: task("queued"),
-      status: { ...processing, isQueued: true as const }
+      status: processing
     },
     ...["running", "Succeeded", "succeed", ...strangeWords].map((word) => ({
       says: `the status ${JSON.stringify(word)} is in the works`,
@@ -245,7 +245,7 @@ const subject: VideoSubject = {
     ...["cancelled", "canceled"].map((word) => ({
       says: `the status ${word} is an end`,
       body: task(word),
-      status: failed(word, "The vendor cancelled the task")
+      status: failed("cancelled", "The vendor cancelled the task")
     })),
     {
       says: "an expired task has failed",
