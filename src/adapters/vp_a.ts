@@ -9,7 +9,8 @@ import { canSound, type SoundOfModel } from "../domain/video/families/VideoFamil
 import { defaultContentRole, placeContent } from "../domain/video/families/vp_a.ts"
 import { readResolution } from "../domain/video/tiers.ts"
 import type { ImageRole } from "../domain/video/VideoBody.ts"
-import type { VideoBlock } from "../domain/video/VideoInput.ts"
+import { baseVideosOf, type VideoBlock } from "../domain/video/VideoInput.ts"
+import { SMART_SECONDS } from "../domain/video/VideoProtocol.ts"
 import type { ChannelAccount, VideoOrder } from "../services/ProtocolAdapter.ts"
 import { type VideoDialect, videoCalls } from "./common/adapterCalls.ts"
 import { contentRefusals } from "./common/contentErrors.ts"
@@ -47,22 +48,64 @@ const isDuration = Schema.is(Schema.Int.check(Schema.isBetween({ minimum: 1, max
 const toContentBlock = (defaultRole: ImageRole | null) => (block: VideoBlock) => {
   if (block.type === "text") return { type: "text", text: block.text }
   const type = `${block.type}_url`
+  // A video to edit is a reference video to the vendor; the task type tells what is made of it.
   const role = block.type === "image" ? (block.role ?? defaultRole) : `reference_${block.type}`
   return omitEmpty({ type, role, [type]: { url: block.url } })
+}
+
+const taskTypes = { edit_video: "edit", extend_video: "extend" } as const
+
+/** The role of the video that the order edits or extends; undefined if there is none. */
+const baseRoleOf = ({ blocks }: VideoOrder) => baseVideosOf(blocks)[0]?.role
+
+const refuseParameter = (param: string, reason: string) => {
+  const message = `The parameter \`${param}\` is not valid: ${reason}`
+  const error = { code: "InvalidParameter", message, param, type: "BadRequest" }
+  return Result.fail(localRefusal(message, { error }))
+}
+
+/**
+ * Refuses an order whose task type contradicts its roles, and a ratio for a video that is edited or
+ * extended, which keeps the ratio that it has.
+ */
+const checkTaskType = (order: VideoOrder): Result.Result<void, VendorRefused> => {
+  const role = baseRoleOf(order)
+  const { omni_reference_task_type: ordered } = order.parameters
+  const expected = role === undefined ? ["auto", "reference"] : [taskTypes[role]]
+  if (ordered !== undefined && !expected.includes(String(ordered))) {
+    const reason = `the roles of the order's videos mean ${expected.join(" or ")}`
+    return refuseParameter("omni_reference_task_type", reason)
+  }
+  return role === undefined || order.ratio === null || order.ratio === "adaptive"
+    ? Result.void
+    : refuseParameter("ratio", "an edited or extended video keeps its ratio, which is adaptive")
+}
+
+/**
+ * The fields of an order that edits or extends a video. The vendor takes no length for an edit, as
+ * it has the length of its video.
+ */
+const taskFields = (order: VideoOrder) => {
+  const role = baseRoleOf(order)
+  if (role === undefined) return {}
+  return {
+    omni_reference_task_type: taskTypes[role],
+    ratio: "adaptive",
+    ...(role === "edit_video" ? { duration: SMART_SECONDS } : {})
+  }
 }
 
 const soundOfModel = ({ upstreamModel, blocks }: VideoOrder): SoundOfModel =>
   placeContent(upstreamModel, blocks).sound
 
 /**
- * Refuses an order with sound for a silent model, which would leave the sound out without an error.
+ * Refuses an order with sound for a silent model, which would leave the sound out without an error,
+ * and one whose task type is not that of its videos.
  */
-export const checkSound = (order: VideoOrder): Result.Result<void, VendorRefused> => {
-  if (canSound(soundOfModel(order), order.generateAudio)) return Result.void
-  const message = "The parameter `generate_audio` is not valid: the model makes no sound"
-  const error = { code: "InvalidParameter", message, param: "generate_audio", type: "BadRequest" }
-  return Result.fail(localRefusal(message, { error }))
-}
+export const checkContent = (order: VideoOrder): Result.Result<void, VendorRefused> =>
+  canSound(soundOfModel(order), order.generateAudio)
+    ? checkTaskType(order)
+    : refuseParameter("generate_audio", "the model makes no sound")
 
 /** The fields that vp_b accepts as well. */
 export const commonFields = (order: VideoOrder) =>
@@ -82,7 +125,8 @@ export const allFields = (order: VideoOrder) =>
     watermark: false,
     ...order.parameters,
     ...commonFields(order),
-    resolution: order.resolution?.toLowerCase()
+    resolution: order.resolution?.toLowerCase(),
+    ...taskFields(order)
   })
 
 /**
@@ -96,7 +140,7 @@ const tasksUrl = (account: ChannelAccount): string => {
 }
 
 const submitRequest: VideoDialect["submitRequest"] = (account, order) =>
-  Result.map(checkSound(order), () => post(tasksUrl(account), bearer(account), allFields(order)))
+  Result.map(checkContent(order), () => post(tasksUrl(account), bearer(account), allFields(order)))
 
 const pollRequest: VideoDialect["pollRequest"] = (account, { upstreamId }) =>
   Result.succeed(get(`${tasksUrl(account)}/${encodeURIComponent(upstreamId)}`, bearer(account)))

@@ -90,6 +90,14 @@ export type TaskOutcome =
   | (Extract<TaskTransition<"image" | "speech">, { readonly state: "succeeded" }> & UnpolledResult)
   | (Extract<TaskTransition, { readonly state: "failed" | "rejected" }> & TaskFailure)
 
+/** The video that an order edits or extends, as the summary of the order has it. */
+export const SourceVideo = Schema.Struct({
+  role: Schema.Literals(["edit_video", "extend_video"]),
+  /** The id of its task; null where it is no video of this gateway. */
+  taskId: Schema.NullOr(Schema.String)
+})
+export type SourceVideo = typeof SourceVideo.Type
+
 /** A task as its readers get it. */
 export const Task = Schema.Struct({
   organizationId: Schema.String,
@@ -112,6 +120,8 @@ export const Task = Schema.Struct({
   /** The ordered aspect ratio, and the ordered size where the client set one. */
   ratio: Schema.NullOr(Schema.String),
   size: Schema.NullOr(Schema.String),
+  /** The video that the order edits or extends; null where there is none. */
+  source: Schema.NullOr(SourceVideo),
   finishedAt: Schema.NullOr(Schema.Date),
   ageSeconds: Schema.Number,
   /**

@@ -41,7 +41,9 @@ const InputLimits = Schema.Struct({
   last_frame: inputs("Pictures that it ends with"),
   reference_image: inputs("Reference pictures"),
   reference_video: inputs("Reference videos"),
-  reference_audio: inputs("Reference sounds")
+  reference_audio: inputs("Reference sounds"),
+  edit_video: inputs("Videos to edit"),
+  extend_video: inputs("Videos to extend")
 } satisfies Record<InputRole, unknown>)
 export type InputLimits = typeof InputLimits.Type
 

@@ -177,7 +177,9 @@ const fieldOf: Readonly<Record<InputRole, VideoBlock["type"]>> = {
   last_frame: "image",
   reference_image: "image",
   reference_video: "video",
-  reference_audio: "audio"
+  reference_audio: "audio",
+  edit_video: "video",
+  extend_video: "video"
 }
 
 const refuse = (param: string, message: string) =>

@@ -17,7 +17,9 @@ const ModelTakes = Schema.Struct({
       last_frame: Schema.optionalKey(integer("Pictures that it ends with")),
       reference_image: Schema.optionalKey(integer("Reference pictures")),
       reference_video: Schema.optionalKey(integer("Reference videos")),
-      reference_audio: Schema.optionalKey(integer("Reference sounds"))
+      reference_audio: Schema.optionalKey(integer("Reference sounds")),
+      edit_video: Schema.optionalKey(integer("Videos to edit")),
+      extend_video: Schema.optionalKey(integer("Videos to extend"))
     } satisfies Record<InputRole, unknown>),
     "Media that may be given together, with the most of each; an empty one is a text alone"
   ),

@@ -48,7 +48,7 @@ export const makeVideoOrder = Effect.fnUntraced(function* (
     body: VideoBody,
     wish: OpenaiOptions | null = null
   ) {
-    const { mounts, model, priceList, quote, input, files } = yield* Effect.mapError(
+    const { mounts, model, priceList, quote, input, files, source } = yield* Effect.mapError(
       resolve.video(caller, body, wish ?? undefined),
       (error) => (wish === null ? error : openaiErrorOf(error))
     )
@@ -69,6 +69,7 @@ export const makeVideoOrder = Effect.fnUntraced(function* (
       ratio: input.ratio,
       sound,
       ...(size === null ? {} : { size }),
+      ...(source === null ? {} : { source }),
       ...(mounts.every(({ isMarked }) => isMarked) ? { marked: true } : {})
     }
     const prompt = input.blocks.flatMap((block) => (block.type === "text" ? [block.text] : []))

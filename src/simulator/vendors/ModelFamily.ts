@@ -9,6 +9,8 @@ export type MediaRole =
   | "reference_image"
   | "reference_video"
   | "reference_audio"
+  | "edit_video"
+  | "extend_video"
 
 /** Maximum number of media per role in one order; a role that is left out is not supported. */
 type MediaLimits = Readonly<Partial<Record<MediaRole, number>>>

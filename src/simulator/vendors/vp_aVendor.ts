@@ -8,7 +8,7 @@ import { placeOrder } from "../placeOrder.ts"
 import { framesPerSecond, renderedRatio, renderedResolution } from "../rendering.ts"
 import { Tasks } from "../Tasks.ts"
 import { type Call, type Desk, decodeBody, keyOf, type Refusal, type Vendor } from "../Vendor.ts"
-import { taskTypeOf, textOf } from "./contentBlocks.ts"
+import { countBlocks, taskTypeOf, textOf } from "./contentBlocks.ts"
 import {
   badKey,
   draftOf,
@@ -47,6 +47,9 @@ const Submit = Schema.Struct({
   frames: Schema.optionalKey(between(FEWEST_FRAMES, 289)),
   priority: Schema.optionalKey(between(0, 9)),
   service_tier: Schema.optionalKey(Schema.Literals(["default", "flex"])),
+  omni_reference_task_type: Schema.optionalKey(
+    Schema.Literals(["auto", "reference", "edit", "extend"])
+  ),
   callback_url: Schema.optionalKey(Schema.String),
   execution_expires_after: Schema.optionalKey(between(3600, 259200))
 })
@@ -70,6 +73,7 @@ const optionsOf = (order: typeof Submit.Type) => ({
   camera_fixed: order.camera_fixed,
   draft: order.draft,
   frames: order.frames,
+  omni_reference_task_type: order.omni_reference_task_type,
   priority: order.priority,
   service_tier: order.service_tier === "default" ? undefined : order.service_tier
 })
@@ -83,6 +87,31 @@ const inapplicable = (order: typeof Submit.Type): Refusal | undefined => {
   }
   return order.frames !== undefined && (order.frames - FEWEST_FRAMES) % FRAMES_STEP !== 0
     ? invalidParameter("frames")
+    : undefined
+}
+
+const constraint = (param: string, why: string) =>
+  refusal(
+    400,
+    "InvalidParameter.TaskTypeConstraint",
+    `The parameter \`${param}\` specified in the request is not valid: ${why}`,
+    "BadRequest",
+    param
+  )
+
+/**
+ * The fault of an edit or an extension. Both keep the ratio of the input video, and an edit its
+ * length as well.
+ */
+const taskTypeFault = (order: typeof Submit.Type): Refusal | undefined => {
+  const { omni_reference_task_type: task, content, duration, ratio } = order
+  if (task !== "edit" && task !== "extend") return undefined
+  if (countBlocks(content, "video_url") === 0) {
+    return constraint("content", `the task type ${task} needs a reference video.`)
+  }
+  if (ratio !== "adaptive") return constraint("ratio", `it must be adaptive for ${task}.`)
+  return task === "edit" && duration !== -1
+    ? constraint("duration", "it must be -1 for edit.")
     : undefined
 }
 
@@ -145,7 +174,7 @@ const newId = (nowMillis: number): string => {
 export const callsAt = (desk: Desk) => ({
   submit: Effect.fnUntraced(function* (call: Call) {
     const order = yield* decodeSubmit(call.body)
-    const fault = orderFault(order, order.resolution) ?? inapplicable(order)
+    const fault = orderFault(order, order.resolution) ?? inapplicable(order) ?? taskTypeFault(order)
     if (fault !== undefined) return yield* fault
     const seed =
       order.seed === undefined || order.seed === -1

@@ -190,7 +190,9 @@ export const catalog = {
       last_frame: "Last frame",
       reference_image: "Reference images",
       reference_video: "Reference videos",
-      reference_audio: "Reference audio"
+      reference_audio: "Reference audio",
+      edit_video: "Videos to edit",
+      extend_video: "Videos to extend"
     }
   },
   faults: {

@@ -192,7 +192,9 @@ export const catalog: Translated<typeof english> = {
       last_frame: "尾帧",
       reference_image: "图片",
       reference_video: "视频",
-      reference_audio: "音频"
+      reference_audio: "音频",
+      edit_video: "待编辑视频",
+      extend_video: "待延长视频"
     }
   },
   faults: {

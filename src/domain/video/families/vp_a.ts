@@ -63,9 +63,16 @@ export const contentFamilies: ReadonlyArray<ContentFamily> = [
       frames,
       {
         mode: "content",
-        takes: { reference_image: 30, reference_video: 10, reference_audio: 10 }
+        takes: {
+          reference_image: 30,
+          reference_video: 10,
+          reference_audio: 10,
+          edit_video: 1,
+          extend_video: 1
+        }
       }
     ],
+    parameters: [...common, "omni_reference_task_type"],
     seconds: [4, 30],
     resolutions: standard
   },
@@ -103,6 +110,15 @@ export const contentFamilies: ReadonlyArray<ContentFamily> = [
     sound: "never"
   }
 ]
+
+/** What a model without a family may take, as the vendor's ids of endpoints name no model. */
+export const anyContent: Pick<ContentFamily, "forms"> = {
+  forms: [
+    text,
+    frames,
+    { mode: "content", takes: { ...references.takes, edit_video: 1, extend_video: 1 } }
+  ]
+}
 
 const takesReferences = (upstreamModel: string): boolean =>
   familyOf(contentFamilies, upstreamModel)?.forms.some(

@@ -81,7 +81,13 @@ const standard25: ContentFamily = {
   ids: /seedance-2[-.]5/,
   modes: {
     ...standard20.modes,
-    r2v: { reference_image: 30, reference_video: 10, reference_audio: 10 }
+    r2v: {
+      reference_image: 30,
+      reference_video: 10,
+      reference_audio: 10,
+      edit_video: 1,
+      extend_video: 1
+    }
   },
   seconds: [4, 30],
   resolutions: ["480p", "720p", "1080p"],

@@ -23,7 +23,13 @@ const frameCounts = { first_frame: 1, last_frame: 1 }
  * The limits of references. The real vendor enforces these numbers; the simulator refuses no order
  * because of them.
  */
-const references = { ...frameCounts, reference_image: 7, reference_video: 1 }
+const references = {
+  ...frameCounts,
+  reference_image: 7,
+  reference_video: 1,
+  edit_video: 1,
+  extend_video: 1
+}
 
 const common = ["aspect_ratio", "callback_url", "external_task_id", "watermark_info"]
 const upTo1080p = ["720p", "1080p"]

@@ -128,8 +128,13 @@ const combinationFault = (family: ClipFamily, submission: Submission): Refusal |
   const { audio, multi_shot, aspect_ratio } = submission.settings
   const videos = countOf(submission, "feature_video", "base_video")
   if (videos > 0 && audio === "native") return invalid("settings.audio native with a video")
-  if (countOf(submission, "base_video") > 0 && multi_shot !== false) {
+  const hasBase = countOf(submission, "base_video") > 0
+  // Where the setting exists, it is on by default.
+  if (hasBase && family.multiShot !== "none" && multi_shot !== false) {
     return invalid("settings.multi_shot must be false with base_video")
+  }
+  if (hasBase && countOf(submission, "first_frame", "last_frame", "feature_video") > 0) {
+    return invalid("contents has a frame or a reference video beside base_video")
   }
   const isAlone = family.multiShot === "only with a reference video" && videos === 0
   if (multi_shot === true && isAlone) {
