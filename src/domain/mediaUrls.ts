@@ -63,7 +63,7 @@ export const isVideoTaskId = (text: string): boolean => taskNamed(text)?.kind ==
 
 const A_VIDEO_TASK = "the id of a video task, such as vt_0199c8f0-5b7e-7c3a-9d2e-3f1a2b4c5d6e"
 
-const VideoTaskId = Schema.String.check(
+export const VideoTaskId = Schema.String.check(
   Schema.makeFilter(isVideoTaskId, { expected: A_VIDEO_TASK, toJsonSchema: () => [{}, true] })
 ).annotate({ description: "Id of a finished video task of the organisation" })
 

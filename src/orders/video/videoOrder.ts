@@ -16,7 +16,7 @@ import { withoutEchoes, withoutMedia } from "../../redaction/promptsFromRecords.
 import { textDigest } from "../../redaction/textDigest.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import type { Caller } from "../../services/Access.ts"
-import type { UpstreamTask } from "../../services/TaskRepo.ts"
+import type { SourceVideo, UpstreamTask } from "../../services/TaskRepo.ts"
 import type { OrderResolution } from "../OrderResolution.ts"
 import { type OrderRun, type PaidOrder, unstreamedHooks } from "../orderValue.ts"
 
@@ -27,8 +27,12 @@ export interface AcceptedVideo {
    * earlier request with the same key.
    */
   readonly kind: VideoKind | null
-  /** The ordered shape; null where the kind is null. */
-  readonly shape: { readonly ratio: string | null; readonly size: string | null } | null
+  /** The ordered shape, and the video that is edited or extended; null where the kind is null. */
+  readonly shape: {
+    readonly ratio: string | null
+    readonly size: string | null
+    readonly source: SourceVideo | null
+  } | null
 }
 
 /**
@@ -137,7 +141,7 @@ export const makeVideoOrder = Effect.fnUntraced(function* (
         Effect.succeed({
           _tag: "Accept",
           upstream,
-          answer: { id, kind: kindOf(model.id, quote), shape: { ratio: input.ratio, size } }
+          answer: { id, kind: kindOf(model.id, quote), shape: { ratio: input.ratio, size, source } }
         }),
       chargeUnread: () => null
     }

@@ -2,13 +2,18 @@ import { Effect, Option, Schema } from "effect"
 import { HttpServerResponse } from "effect/http"
 import type { AcceptedEntry, EndedEntry } from "../Book.ts"
 import { numberFrom, randomText } from "../digest.ts"
-import { MediaLinks } from "../Media.ts"
+import { MediaLinks, secondsOfLink } from "../Media.ts"
 import { clipSize } from "../media/clip.ts"
 import { placeOrder } from "../placeOrder.ts"
-import { framesPerSecond, renderedRatio, renderedResolution } from "../rendering.ts"
+import {
+  assumedInputSeconds,
+  framesPerSecond,
+  renderedRatio,
+  renderedResolution
+} from "../rendering.ts"
 import { Tasks } from "../Tasks.ts"
 import { type Call, type Desk, decodeBody, keyOf, type Refusal, type Vendor } from "../Vendor.ts"
-import { countBlocks, taskTypeOf, textOf } from "./contentBlocks.ts"
+import { type Content, countBlocks, taskTypeOf, textOf } from "./contentBlocks.ts"
 import {
   badKey,
   draftOf,
@@ -163,6 +168,26 @@ const readPage = (query: URLSearchParams, name: string, usual: number) => {
     : Effect.fail(invalidParameter(name))
 }
 
+/**
+ * The length of the video that an order edits: that of a video of this simulator, and the assumed
+ * length of any other.
+ */
+const editedSeconds = (content: Content): number => {
+  const [url = ""] = content.flatMap((block) =>
+    block.type === "video_url" ? [block.video_url.url] : []
+  )
+  const seconds = secondsOfLink(url)
+  return seconds ?? assumedInputSeconds
+}
+
+/** The length of the ordered video, in the order's field: that of an edit is its video's. */
+const durationOf = (order: typeof Submit.Type): typeof order => {
+  if (order.omni_reference_task_type === "edit") {
+    return { ...order, duration: editedSeconds(order.content) }
+  }
+  return order.frames === undefined ? order : { ...order, duration: secondsOfFrames(order.frames) }
+}
+
 const secondsOfFrames = (frames: number): number => Math.round(frames / framesPerSecond)
 
 const newId = (nowMillis: number): string => {
@@ -184,12 +209,7 @@ export const callsAt = (desk: Desk) => ({
       desk,
       call,
       {
-        ...draftOf(
-          order.frames === undefined
-            ? order
-            : { ...order, duration: secondsOfFrames(order.frames) },
-          order.resolution ?? "720p"
-        ),
+        ...draftOf(durationOf(order), order.resolution ?? "720p"),
         echo: {
           ...(order.frames === undefined ? {} : { frames: order.frames }),
           seed,
