@@ -9,6 +9,7 @@ import { canSound, type SoundOfModel } from "../domain/video/families/VideoFamil
 import { defaultContentRole, placeContent } from "../domain/video/families/vp_a.ts"
 import { readResolution } from "../domain/video/tiers.ts"
 import type { ImageRole } from "../domain/video/VideoBody.ts"
+import type { VideoUsage } from "../domain/video/VideoCharge.ts"
 import { baseVideosOf, type VideoBlock } from "../domain/video/VideoInput.ts"
 import { SMART_SECONDS } from "../domain/video/VideoProtocol.ts"
 import type { ChannelAccount, VideoOrder } from "../services/ProtocolAdapter.ts"
@@ -26,18 +27,18 @@ const isSubmitted = Schema.is(Schema.Struct({ id: JobId }))
  * Matches a task. Only the status is required, because a failed task may have anything as its
  * content.
  */
-const isTask = Schema.is(
-  Schema.Struct({
-    status: Schema.String,
-    content: Schema.optional(Schema.Unknown),
-    usage: Schema.optional(Schema.Unknown),
-    duration: Schema.optional(Schema.Unknown),
-    resolution: Schema.optional(Schema.Unknown),
-    generate_audio: Schema.optional(Schema.Unknown),
-    error: Schema.optional(Schema.Unknown)
-  })
-)
+const Task = Schema.Struct({
+  status: Schema.String,
+  content: Schema.optional(Schema.Unknown),
+  usage: Schema.optional(Schema.Unknown),
+  duration: Schema.optional(Schema.Unknown),
+  resolution: Schema.optional(Schema.Unknown),
+  generate_audio: Schema.optional(Schema.Unknown),
+  error: Schema.optional(Schema.Unknown)
+})
+const isTask = Schema.is(Task)
 const isContent = Schema.is(Schema.Struct({ video_url: WebAddress }))
+const isLastFrame = Schema.is(Schema.Struct({ last_frame_url: WebAddress }))
 const isUsage = Schema.is(Schema.Struct({ completion_tokens: Schema.Unknown }))
 const isCount = Schema.is(Schema.Int.check(Schema.isGreaterThan(0)))
 /** Matches the duration of a plausible video, in whole seconds. */
@@ -167,6 +168,17 @@ const countOf = (value: unknown): bigint | null => {
   return isCount(count) ? BigInt(count) : null
 }
 
+const usageOf = (task: typeof Task.Type): VideoUsage => {
+  const { usage, duration, generate_audio: sound } = task
+  const resolution = readResolution(task.resolution)
+  return {
+    completionTokens: isUsage(usage) ? countOf(usage.completion_tokens) : null,
+    outputSeconds: isDuration(duration) ? duration : null,
+    ...(resolution === undefined ? {} : { resolution }),
+    ...(typeof sound === "boolean" ? { sound } : {})
+  }
+}
+
 /** Builds `readPolled` for a vendor whose errors `failureOf` reads. */
 export const readPolledWith =
   (failureOf: typeof unusableAnswer): VideoDialect["readPolled"] =>
@@ -175,17 +187,12 @@ export const readPolledWith =
     if (answer.status >= 300 || !isTask(answer.body)) {
       return Result.fail(failureOf(account, answer))
     }
-    const { status, content, usage, duration, error, generate_audio: sound } = answer.body
-    const resolution = readResolution(answer.body.resolution)
+    const { status, content, error } = answer.body
     return taskStatus(account, answer, statusNames, {
       status,
       videoUrl: isContent(content) ? content.video_url : undefined,
-      usage: {
-        completionTokens: isUsage(usage) ? countOf(usage.completion_tokens) : null,
-        outputSeconds: isDuration(duration) ? duration : null,
-        ...(resolution === undefined ? {} : { resolution }),
-        ...(typeof sound === "boolean" ? { sound } : {})
-      },
+      stills: { lastFrameUrl: isLastFrame(content) ? content.last_frame_url : undefined },
+      usage: usageOf(answer.body),
       ...errorText(error)
     })
   }

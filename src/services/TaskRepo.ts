@@ -5,6 +5,7 @@ import { Amount } from "../domain/money/Money.ts"
 import { type TaskDialect, type TaskKind, taskDialects } from "../domain/orderIds.ts"
 import { TaskState, type TaskTransition } from "../domain/taskStates.ts"
 import { VideoKind, VideoQuote } from "../domain/video/VideoQuote.ts"
+import { VideoStills } from "../domain/video/videoStills.ts"
 import type { Page, PageRequest } from "../runtime/Page.ts"
 import type { ArchivedFile } from "./results/ArchiveBucket.ts"
 
@@ -60,6 +61,8 @@ export type TaskResult = typeof TaskResult.Type
 
 interface VideoResult {
   readonly videoUrl: string
+  /** The pictures beside the video; missing where there is none. */
+  readonly stills?: VideoStills
   readonly completionTokens: bigint | null
 }
 
@@ -110,6 +113,8 @@ export const Task = Schema.Struct({
   /** True where the task is in a final state. */
   finished: Schema.Boolean,
   videoUrl: Schema.NullOr(Schema.String),
+  /** The pictures beside a video; null where there is none. */
+  stills: Schema.NullOr(VideoStills),
   result: Schema.NullOr(Schema.fromJsonString(TaskResult)),
   completionTokens: Schema.NullOr(Schema.BigInt),
   errorCode: Schema.NullOr(Schema.String),
@@ -313,7 +318,7 @@ export class TaskRepo extends Context.Service<
      */
     recentCompletions(newest: number): Effect.Effect<ReadonlyArray<Completion>>
     /**
-     * Erases the result addresses, the error message, the logged calls and the files of an ended
+     * Erases the addresses of results and stills, the error message, the logged calls and the files of an ended
      * task; afterwards the task is not found. The order and its charge stay in the ledger. False
      * where there is no such task; a repeat changes nothing.
      */

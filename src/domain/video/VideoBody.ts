@@ -197,6 +197,7 @@ const ParameterFields = Schema.Struct({
   negative_prompt: vendorText,
   camera_fixed: vendorBoolean,
   omni_reference_task_type: vendorText,
+  return_last_frame: vendorBoolean,
   watermark: vendorBoolean,
   prompt_extend: vendorBoolean,
   multi_shot: vendorBoolean,

@@ -32,6 +32,7 @@ export const blockParameters: VideoParameters = {
     seed: seed(-1, 4_294_967_295, "-1"),
     camera_fixed: flag("Whether the camera stands still"),
     watermark,
+    return_last_frame: flag("Whether the answer has the last frame as a picture, too", false),
     omni_reference_task_type: {
       type: "choice",
       values: ["auto", "reference", "edit", "extend"],

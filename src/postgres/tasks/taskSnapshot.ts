@@ -11,7 +11,7 @@ export const isMarkedOf = (task: string): string =>
 export const taskSnapshotOf = (task: string): string => `
   CASE WHEN ${task}.erased_at IS NULL THEN jsonb_build_object(
     'id', ${task}.id, 'memberId', ${task}.member_id, 'state', ${task}.state,
-    'videoUrl', ${task}.video_url, 'result', ${task}.result,
+    'videoUrl', ${task}.video_url, 'stills', ${task}.stills, 'result', ${task}.result,
     'completionTokens', ${task}.completion_tokens::text, 'errorCode', ${task}.error_code,
     'errorMessage', ${task}.error_message, 'isArchived', ${task}.is_archived,
     'isMarked', ${isMarkedOf(task)}) END`

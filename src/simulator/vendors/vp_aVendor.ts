@@ -114,8 +114,9 @@ const taskTypeFault = (order: typeof Submit.Type): Refusal | undefined => {
   if (countBlocks(content, "video_url") === 0) {
     return constraint("content", `the task type ${task} needs a reference video.`)
   }
-  if (ratio !== "adaptive") return constraint("ratio", `it must be adaptive for ${task}.`)
-  return task === "edit" && duration !== -1
+  if (ratio !== undefined && ratio !== "adaptive")
+    return constraint("ratio", `it must be adaptive for ${task}.`)
+  return task === "edit" && duration !== undefined && duration !== -1
     ? constraint("duration", "it must be -1 for edit.")
     : undefined
 }

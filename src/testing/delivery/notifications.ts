@@ -84,6 +84,7 @@ export const taskSnapshot = (books: Books | undefined, id: string) => {
         memberId: order.request.memberId,
         state: task.state,
         videoUrl: task.videoUrl,
+        stills: task.stills,
         result: task.result === null ? null : decodeResult(task.result),
         completionTokens: task.completionTokens,
         errorCode: task.errorCode,

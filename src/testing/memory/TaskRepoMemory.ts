@@ -71,6 +71,7 @@ const toTask = (row: Row, now: number): Task => {
     state: task.state,
     finished: isFinal(task.state),
     videoUrl: task.videoUrl,
+    stills: task.stills,
     result: task.result === null ? null : decodeResult(task.result),
     completionTokens: task.completionTokens,
     errorCode: task.errorCode,
@@ -198,6 +199,7 @@ export const layerTaskRepoMemory = Layer.effect(
       if (task === undefined || task.finishedAt === null) return false
       task.erasedAt ??= now
       task.videoUrl &&= ""
+      task.stills = null
       task.result &&= "{}"
       task.errorMessage &&= ""
       eraseCalls(organizationId, id)

@@ -19,6 +19,7 @@ const frames: ContentForm = { mode: "content", takes: { first_frame: 1, last_fra
 
 const standard = ["480p", "720p", "1080p"] as const
 const common = ["seed", "watermark"]
+const withLastFrame = [...common, "return_last_frame"]
 
 type ContentFamily = VideoFamily<"content">
 
@@ -31,7 +32,7 @@ const firstGeneration = {
 const secondGeneration = {
   isSmart: true,
   sound: "switch",
-  parameters: common
+  parameters: withLastFrame
 } satisfies Partial<ContentFamily>
 
 /**
@@ -72,7 +73,7 @@ export const contentFamilies: ReadonlyArray<ContentFamily> = [
         }
       }
     ],
-    parameters: [...common, "omni_reference_task_type"],
+    parameters: [...withLastFrame, "omni_reference_task_type"],
     seconds: [4, 30],
     resolutions: standard
   },
@@ -100,7 +101,8 @@ export const contentFamilies: ReadonlyArray<ContentFamily> = [
     ids: /seedance[-_]?v?1[-._]5(?!\d)/i,
     seconds: [4, 12],
     isSmart: true,
-    sound: "switch"
+    sound: "switch",
+    parameters: [...withLastFrame, "camera_fixed"]
   },
   {
     ...firstGeneration,

@@ -37,7 +37,8 @@ export const layerVideosHandlers = Layer.unwrap(
           list: ({ query }) => tasks.list(query),
           read: ({ params, query }) => tasks.answer(params.task_id, query.wait),
           remove: ({ params }) => tasks.remove(params.task_id),
-          content: ({ params, headers }) => files.video(params.task_id, headers),
+          content: ({ params, query, headers }) =>
+            files.video(params.task_id, query.variant ?? "video", headers),
           events: ({ params, headers }) => tasks.events(params.task_id, headers["last-event-id"])
         })
       })
