@@ -72,6 +72,7 @@ const placeUnifiedOrder = ({
 
 const itemTypes: Readonly<Record<InputRole, string>> = {
   first_frame: "first_frame",
+  middle_frame: "middle_frame",
   last_frame: "last_frame",
   reference_image: "refer_image",
   reference_video: "feature_video",

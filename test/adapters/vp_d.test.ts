@@ -202,6 +202,27 @@ const subject: VideoSubject = {
       body: mediaBody([promptItem, { type: "base_video", url: film.url }])
     },
     {
+      says: "frames between the first and the last one keep their order, on a model without a row",
+      order: {
+        upstreamModel: "kling-4.0",
+        blocks: [
+          prompt,
+          image(one, "first_frame"),
+          image(two, "middle_frame"),
+          image(one, "middle_frame"),
+          image(two, "last_frame")
+        ]
+      },
+      path: "/image-to-video/kling-4.0",
+      body: mediaBody([
+        promptItem,
+        { type: "first_frame", url: one },
+        { type: "middle_frame", url: two },
+        { type: "middle_frame", url: one },
+        { type: "last_frame", url: two }
+      ])
+    },
+    {
       says: "first and last frame stay in the mixed mode",
       order: {
         upstreamModel: OMNI,

@@ -164,6 +164,55 @@ for (const kind of databasesInTurn(import.meta.filename)) {
       })
     )
 
+    it.effect.each(["scene-2.7-image", "relay-scene"])("vp_f: %s goes on from a clip", (model) =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const who = yield* gateway.customer("100")
+        const earlier = yield* earlierVideo(who, "film-2.5")
+        yield* createVideo(who, {
+          model,
+          content: [
+            { type: "text", text: "it goes on" },
+            { type: "video_url", role: "extend_video", video_url: { task_id: earlier.id } },
+            { type: "image_url", role: "last_frame", image_url: "https://x.test/end.png" }
+          ]
+        })
+        assert.deepInclude(yield* lastSent, {
+          input: {
+            prompt: "it goes on",
+            media: [
+              { type: "first_clip", url: earlier.url },
+              { type: "last_frame", url: "https://x.test/end.png" }
+            ]
+          }
+        })
+      })
+    )
+
+    it.effect("frames between the first and the last one are refused where there is no form", () =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const who = yield* gateway.customer("100")
+        const content = (["first_frame", "middle_frame", "last_frame"] as const).map((role) => ({
+          type: "image_url",
+          role,
+          image_url: `https://x.test/${role}.png`
+        }))
+        for (const model of [
+          "film-1",
+          "film-2.5",
+          "clip-1",
+          "clip-3.0",
+          "relay-clip",
+          "motion-1"
+        ]) {
+          const refusal = yield* refusalOf(who, { model, content })
+          assert.deepInclude(refusal, { status: 400, param: "image" }, model)
+          assert.include(refusal.message, "role middle_frame: it takes")
+        }
+      })
+    )
+
     it.effect("what a model or its vendor does not take is refused before the hold", () =>
       Effect.gen(function* () {
         const gateway = yield* Gateway

@@ -31,7 +31,7 @@ import {
  */
 const MAX_BLOCKS = 64
 
-const ImageRole = Schema.Literals(["reference_image", "first_frame", "last_frame"])
+const ImageRole = Schema.Literals(["reference_image", "first_frame", "middle_frame", "last_frame"])
 export type ImageRole = typeof ImageRole.Type
 
 const VideoRole = Schema.Literals(["reference_video", "edit_video", "extend_video"])
@@ -53,7 +53,10 @@ const TextBlock = Schema.Struct({
 })
 const ImageBlock = Schema.Struct({
   type: blockType("image_url"),
-  role: optional(ImageRole, "a role: reference_image, first_frame or last_frame").annotate({
+  role: optional(
+    ImageRole,
+    "a role: reference_image, first_frame, middle_frame or last_frame"
+  ).annotate({
     description:
       "What the image is for. Left out, a lone image is the first frame where the model has one, and else a reference"
   }),

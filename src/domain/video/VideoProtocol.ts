@@ -10,6 +10,7 @@ import {
   type InputRole,
   type PlaceOrder,
   rolesByForms,
+  rolesWith,
   type VideoFamily,
   type VideoPlacement
 } from "./families/VideoFamily.ts"
@@ -238,7 +239,14 @@ export const placeOrder = (
  * The roles that have another meaning without a form: sent as another role, they would make
  * another video than the one ordered.
  */
-const rolesWithForm: ReadonlyArray<InputRole> = ["edit_video", "extend_video"]
+const rolesWithForm = {
+  middle_frame: "image",
+  edit_video: "video",
+  extend_video: "video"
+} as const satisfies Partial<Record<InputRole, VideoBlock["type"]>>
+
+const hasFormRole = (role: InputRole): role is keyof typeof rolesWithForm =>
+  Object.hasOwn(rolesWithForm, role)
 
 /** Whether a mount sends an order through the older API of a relay's family d. */
 const isOlderApi = ({ row, listed }: Pick<VideoCall, "row" | "listed">): boolean =>
@@ -251,22 +259,19 @@ const formsOf = (call: VideoCall): Pick<VideoFamily, "forms"> => {
   return familyOf(familiesOf(row, listed), upstreamModel) ?? unknown
 }
 
-/** Refuses a video to edit or to extend for a model that has no form with it. */
+/** Refuses a medium whose role has no form of the model, as another role would be another video. */
 export const checkForms = (
   call: VideoCall,
   blocks: ReadonlyArray<VideoBlock>
 ): Result.Result<void, InvalidRequest> => {
   const family = formsOf(call)
-  const roles = blocks.flatMap((block) =>
-    block.type === "video" && block.role !== undefined ? [block.role] : []
-  )
-  const lacked = roles.find(
-    (role) =>
-      rolesWithForm.includes(role) && family.forms.every(({ takes }) => takes[role] === undefined)
-  )
+  const lacked = rolesWith(blocks, "reference_image")
+    .filter(hasFormRole)
+    .find((role) => family.forms.every(({ takes }) => takes[role] === undefined))
   if (lacked === undefined) return Result.void
-  const message = `video: This model does not take the role ${lacked}: it takes ${describeInputs(family)}`
-  return Result.fail(new InvalidRequest({ message, param: "video" }))
+  const param = rolesWithForm[lacked]
+  const message = `${param}: This model does not take the role ${lacked}: it takes ${describeInputs(family)}`
+  return Result.fail(new InvalidRequest({ message, param }))
 }
 
 type WritableResolutions = Readonly<

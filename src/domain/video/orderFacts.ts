@@ -17,7 +17,7 @@ const references: ReadonlyArray<InputRole> = [
 
 const modeOf = (roles: ReadonlySet<InputRole>): InputMode => {
   if (references.some((role) => roles.has(role))) return "reference"
-  if (roles.has("last_frame")) return "frames"
+  if (roles.has("last_frame") || roles.has("middle_frame")) return "frames"
   return roles.has("first_frame") ? "image" : "text"
 }
 

@@ -38,6 +38,7 @@ const inputs = (description: string) =>
 /** The largest number of media by role; a role that is left out is not accepted. */
 const InputLimits = Schema.Struct({
   first_frame: inputs("Pictures that the video begins with"),
+  middle_frame: inputs("Pictures between the first and the last one"),
   last_frame: inputs("Pictures that it ends with"),
   reference_image: inputs("Reference pictures"),
   reference_video: inputs("Reference videos"),

@@ -174,6 +174,7 @@ export const offersTogether = (offers: Arr.NonEmptyReadonlyArray<VideoOffer>): V
 
 const fieldOf: Readonly<Record<InputRole, VideoBlock["type"]>> = {
   first_frame: "image",
+  middle_frame: "image",
   last_frame: "image",
   reference_image: "image",
   reference_video: "video",

@@ -14,6 +14,7 @@ const ModelTakes = Schema.Struct({
   inputs: arrayOf(
     Schema.Struct({
       first_frame: Schema.optionalKey(integer("Pictures that the video begins with")),
+      middle_frame: Schema.optionalKey(integer("Pictures between the first and the last one")),
       last_frame: Schema.optionalKey(integer("Pictures that it ends with")),
       reference_image: Schema.optionalKey(integer("Reference pictures")),
       reference_video: Schema.optionalKey(integer("Reference videos")),

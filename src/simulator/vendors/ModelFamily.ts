@@ -5,6 +5,7 @@ import { longestClipSeconds } from "../media/clip.ts"
 /** The role of an input medium in an order. */
 export type MediaRole =
   | "first_frame"
+  | "middle_frame"
   | "last_frame"
   | "reference_image"
   | "reference_video"

@@ -187,6 +187,7 @@ export const catalog = {
     inputsHint: "Max number per role; 0 means not accepted",
     roles: {
       first_frame: "First frame",
+      middle_frame: "Middle frames",
       last_frame: "Last frame",
       reference_image: "Reference images",
       reference_video: "Reference videos",

@@ -11,6 +11,7 @@ import type { VideoBlock } from "../VideoInput.ts"
 
 export const inputRoles = [
   "first_frame",
+  "middle_frame",
   "last_frame",
   "reference_image",
   "reference_video",
@@ -190,6 +191,7 @@ export const rolesByForms = (
 
 const mediaNames: Readonly<Record<InputRole, readonly [one: string, many: string]>> = {
   first_frame: ["a first frame", "first frames"],
+  middle_frame: ["a frame between them", "frames between them"],
   last_frame: ["a last frame", "last frames"],
   reference_image: ["a reference image", "reference images"],
   reference_video: ["a reference video", "reference videos"],

@@ -107,6 +107,11 @@ export const unknownUnified: Pick<VideoFamily<UnifiedMode>, "forms" | "sound"> =
   forms: [
     text,
     frames,
+    {
+      mode: "image-to-video",
+      takes: { ...frames.takes, middle_frame: 8 },
+      needs: ["middle_frame"]
+    },
     { ...omni, takes: { ...omni.takes, reference_audio: 1 } },
     baseVideo("edit_video"),
     baseVideo("extend_video")

@@ -108,6 +108,7 @@ const anyOmni: ClipFamily = {
 /** A model newer than all families makes longer videos, and more resolutions and ratios. */
 const asNew = (family: ClipFamily): ClipFamily => ({
   ...family,
+  modes: { ...family.modes, "image-to-video": { ...frameCounts, middle_frame: 8 } },
   accepts: [3, ModelFamily.longestNewSeconds],
   resolutions: [...family.resolutions, "768p", "2k"],
   ratios: [...family.ratios, "4:3", "3:4", "21:9"]

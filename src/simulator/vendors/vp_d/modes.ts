@@ -30,7 +30,7 @@ const options = Schema.Struct({
 const PromptItem = Schema.Struct({ type: Schema.Literal("prompt"), text: Prompt })
 const mediaItem = <const T extends ReadonlyArray<string>>(...types: T) =>
   Schema.Struct({ type: Schema.Literals(types), url: Url })
-const Frame = mediaItem("first_frame", "last_frame")
+const Frame = mediaItem("first_frame", "middle_frame", "last_frame")
 const Reference = mediaItem("refer_image", "feature_video", "base_video")
 
 const TextSubmit = Schema.Struct({
@@ -96,6 +96,9 @@ const contentsFault = (
   }
   if (countOf(submission, "last_frame") > 0 && modes[mode]?.last_frame === undefined) {
     return invalid("last_frame is not supported here")
+  }
+  if (countOf(submission, "middle_frame") > (modes[mode]?.middle_frame ?? 0)) {
+    return invalid("middle_frame is not supported here, or there are too many")
   }
   if (mode === "image-to-video" && countOf(submission, "first_frame") === 0) {
     return refusal(400, 1200, "Invalid request parameters: first_frame is required")
