@@ -59,7 +59,7 @@ export const Media = Schema.Union([MediaRef, MediaList])
 export type Media = typeof Media.Type
 
 /** Whether a text has the form of the id of a video task; the task may not exist. */
-export const isVideoTaskId = (text: string): boolean => taskNamed(text)?.kind === "video"
+const isVideoTaskId = (text: string): boolean => taskNamed(text)?.kind === "video"
 
 const A_VIDEO_TASK = "the id of a video task, such as vt_0199c8f0-5b7e-7c3a-9d2e-3f1a2b4c5d6e"
 
