@@ -10,6 +10,7 @@ import { type MiniMaxMode, miniMaxFormsOf } from "../domain/video/families/minim
 import {
   canSound,
   describeInputs,
+  type InputRole,
   type PlacedOrder,
   placeMedia
 } from "../domain/video/families/VideoFamily.ts"
@@ -73,20 +74,17 @@ const refuse = (message: string) =>
   )
 
 /** The kind of block that carries a medium, by its role. */
-const blockTypes = {
-  first_frame: "image_url",
-  last_frame: "image_url",
-  reference_image: "image_url",
-  reference_video: "video_url",
-  reference_audio: "audio_url"
-} as const
+const blockTypeOf = (role: InputRole): "image_url" | "video_url" | "audio_url" => {
+  if (role.endsWith("_video")) return "video_url"
+  return role.endsWith("_audio") ? "audio_url" : "image_url"
+}
 
 const toContent = (order: VideoOrder, { media }: PlacedMiniMaxOrder) => {
   const text = textOf(order.blocks)
   return [
     ...(text === "" ? [] : [{ type: "text", text }]),
     ...media.map(({ role, url }) => {
-      const type = blockTypes[role]
+      const type = blockTypeOf(role)
       return { type, role, [type]: { url } }
     })
   ]

@@ -9,7 +9,12 @@ import {
   type PlacedOrder,
   type SoundOfModel
 } from "../domain/video/families/VideoFamily.ts"
-import { placeOnPath, type UnifiedMode, unifiedSound } from "../domain/video/families/vp_d.ts"
+import {
+  hasMultiShot,
+  placeOnPath,
+  type UnifiedMode,
+  unifiedSound
+} from "../domain/video/families/vp_d.ts"
 import { textOf } from "../domain/video/VideoInput.ts"
 import type { ChannelAccount, VideoOrder, VideoTaskRef } from "../services/ProtocolAdapter.ts"
 import { type VideoDialect, videoCalls } from "./common/adapterCalls.ts"
@@ -67,17 +72,35 @@ const placeUnifiedOrder = ({
 
 const itemTypes: Readonly<Record<InputRole, string>> = {
   first_frame: "first_frame",
+  middle_frame: "middle_frame",
   last_frame: "last_frame",
   reference_image: "refer_image",
   reference_video: "feature_video",
-  reference_audio: "refer_audio"
+  reference_audio: "refer_audio",
+  // The vendor reads in the prompt whether the video is to be changed or continued.
+  edit_video: "base_video",
+  extend_video: "base_video"
 }
 
 const hasRole = ({ media }: PlacedUnifiedOrder, role: InputRole): boolean =>
   media.some((medium) => medium.role === role)
 
+const hasBaseVideo = (placedOrder: PlacedUnifiedOrder): boolean =>
+  hasRole(placedOrder, "edit_video") || hasRole(placedOrder, "extend_video")
+
+const hasVideo = (placedOrder: PlacedUnifiedOrder): boolean =>
+  hasRole(placedOrder, "reference_video") || hasBaseVideo(placedOrder)
+
 /**
- * The value of the audio setting. A reference video excludes native sound, so the sound is then
+ * Whether the video may have several shots. No default is sent, because the allowed values depend
+ * on the media of the order, except that the vendor takes only false beside a base video.
+ */
+const multiShotOf = (order: VideoOrder, placedOrder: PlacedUnifiedOrder) =>
+  order.parameters.multi_shot ??
+  (hasBaseVideo(placedOrder) && hasMultiShot(order.upstreamModel) ? false : null)
+
+/**
+ * The value of the audio setting. A video in the order excludes native sound, so the sound is then
  * switched off by default. If the client explicitly orders sound, the order is sent with sound, and
  * the vendor refuses it.
  */
@@ -87,7 +110,7 @@ const soundOf = (
   placedOrder: PlacedUnifiedOrder
 ) => {
   if (sound !== "switch") return null
-  const isWanted = generateAudio ?? (hasRole(placedOrder, "reference_video") ? false : null)
+  const isWanted = generateAudio ?? (hasVideo(placedOrder) ? false : null)
   return isWanted === null ? null : isWanted ? "native" : "off"
 }
 
@@ -102,9 +125,7 @@ const ratioOf = ({ ratio }: VideoOrder, placedOrder: PlacedUnifiedOrder): string
     case "image-to-video":
       return null
     case "omni-video":
-      return hasRole(placedOrder, "first_frame") || hasRole(placedOrder, "reference_video")
-        ? null
-        : (ratio ?? "16:9")
+      return hasRole(placedOrder, "first_frame") || hasVideo(placedOrder) ? null : (ratio ?? "16:9")
   }
 }
 
@@ -115,8 +136,7 @@ const toBody = (order: VideoOrder, placedOrder: PlacedUnifiedOrder, sound: Sound
     aspect_ratio: ratioOf(order, placedOrder),
     duration: secondsOf(order),
     audio: soundOf(order, sound, placedOrder),
-    // No default is sent, because the allowed values depend on the media of the order.
-    multi_shot: order.parameters.multi_shot
+    multi_shot: multiShotOf(order, placedOrder)
   })
   const options = {
     external_task_id: order.taskId,
@@ -146,6 +166,9 @@ const submitRequest: VideoDialect["submitRequest"] = (account, order) => {
   const sound = unifiedSound(order.upstreamModel)
   if (!canSound(sound, order.generateAudio)) {
     return refuseField(`settings.audio. The model ${soundInWords[sound]}`)
+  }
+  if (order.seconds === "smart") {
+    return refuseField("settings.duration. The length of the video is not known")
   }
   return Result.map(placeUnifiedOrder(order), (placedOrder) => {
     const url = `${rootOf(account)}/${placedOrder.mode}/${encodeURIComponent(order.upstreamModel)}`

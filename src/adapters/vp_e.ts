@@ -38,6 +38,7 @@ const isPolled = Schema.is(
   })
 )
 const isCreation = Schema.is(Schema.Struct({ url: WebAddress }))
+const isCoveredCreation = Schema.is(Schema.Struct({ cover_url: WebAddress }))
 const isMarkedCreation = Schema.is(Schema.Struct({ watermarked_url: WebAddress }))
 const isFailedSubmit = Schema.is(Schema.Struct({ state: Schema.Literal("failed") }))
 const isCancelled = Schema.is(
@@ -187,9 +188,11 @@ const readPolled: VideoDialect["readPolled"] = (account, answer, { isMarked }) =
     return Result.fail(flatFailure(account, answer))
   }
   const { body } = answer
+  const creations = listOf(body.creations)
   return taskStatus(account, answer, statusNames, {
     status: isCancelled(body) ? CANCELLED : body.state,
-    videoUrl: addressOf(listOf(body.creations), isMarked),
+    videoUrl: addressOf(creations, isMarked),
+    stills: { coverUrl: creations.find(isCoveredCreation)?.cover_url },
     usage: { ...noUsage, ...readBill("credit", body.credits) },
     code: isCoded(body) ? body.err_code : null,
     message: failedMessage(body)

@@ -99,7 +99,13 @@ interface WrittenForm {
 const refuse = (message: string) =>
   Result.fail(localRefusal(message, { code: "InvalidParameter", message }))
 
-const writeMedia = ({ soundItem }: CloudFamily, { mode, media }: PlacedOrder<CloudMode>) => {
+/** The type of a medium in the list; a video that is continued is the first clip of the result. */
+const itemTypeOf = (role: InputRole, { soundItem }: CloudFamily): string | undefined => {
+  if (role === "reference_audio") return soundItem
+  return role === "extend_video" ? "first_clip" : role
+}
+
+const writeMedia = (family: CloudFamily, { mode, media }: PlacedOrder<CloudMode>) => {
   const urlOf = (role: InputRole) => media.find((medium) => medium.role === role)?.url
   switch (mode) {
     case "fields":
@@ -108,10 +114,7 @@ const writeMedia = ({ soundItem }: CloudFamily, { mode, media }: PlacedOrder<Clo
       return { reference_urls: media.map(({ url }) => url) }
     case "media":
       return {
-        media: media.map(({ role, url }) => ({
-          type: role === "reference_audio" ? soundItem : role,
-          url
-        }))
+        media: media.map(({ role, url }) => ({ type: itemTypeOf(role, family), url }))
       }
   }
 }

@@ -1,6 +1,7 @@
 /** Media in requests of every modality: URLs, or uploaded files of the organisation. */
 import { Schema } from "effect"
 import type { MediaKind } from "./files/mediaTypes.ts"
+import { taskNamed } from "./orderIds.ts"
 
 /**
  * The maximum number of media in one field, above the limits of all vendors, which enforce their
@@ -57,13 +58,61 @@ const MediaList = Schema.Array(MediaRef).check(
 export const Media = Schema.Union([MediaRef, MediaList])
 export type Media = typeof Media.Type
 
-/** The URL of a medium, or the id of its file. */
-export const urlOf = (media: MediaRef): string =>
-  typeof media === "string" ? media : "url" in media ? media.url : media.file_id
+/** Whether a text has the form of the id of a video task; the task may not exist. */
+const isVideoTaskId = (text: string): boolean => taskNamed(text)?.kind === "video"
 
-/** The URLs and file ids in order; empty if the field is missing. */
+const A_VIDEO_TASK = "the id of a video task, such as vt_0199c8f0-5b7e-7c3a-9d2e-3f1a2b4c5d6e"
+
+export const VideoTaskId = Schema.String.check(
+  Schema.makeFilter(isVideoTaskId, { expected: A_VIDEO_TASK, toJsonSchema: () => [{}, true] })
+).annotate({ description: "Id of a finished video task of the organisation" })
+
+const VideoUrl = Schema.String.check(
+  Schema.makeFilter((text: string) => isVideoTaskId(text) || isMediaUrl(text), {
+    expected: `an http, https or data URL, or ${A_VIDEO_TASK}`,
+    toJsonSchema: () => [{}, true]
+  })
+).annotate({ description: "http, https or data URL, or the id of a video task" })
+
+const VideoText = Schema.String.check(
+  Schema.makeFilter((text: string) => isFileId(text) || isVideoTaskId(text) || isMediaUrl(text), {
+    expected: "an http, https or data URL, or the id of a file or of a video task",
+    toJsonSchema: () => [{}, true]
+  })
+).annotate({ description: "http, https or data URL, or the id of a file or of a video task" })
+
+/** The accepted forms of one video, as errors list them. */
+export const ONE_VIDEO =
+  "a URL, {url}, the id of a file or {file_id}, the id of a video task or {task_id}"
+/** A video, with the fields that its use adds to the object forms. */
+export const videoRef = <Fields extends Schema.Struct.Fields>(fields: Fields) =>
+  Schema.Union([
+    VideoText,
+    Schema.Struct({ url: VideoUrl, ...fields }),
+    Schema.Struct({ ...FileObject.fields, ...fields }),
+    Schema.Struct({ task_id: VideoTaskId, ...fields })
+  ]).annotate({ description: ONE_VIDEO, expected: ONE_VIDEO })
+export const VideoRef = videoRef({})
+export type VideoRef = typeof VideoRef.Type
+
+/** The URL of a medium, or the id of its file or of its video task. */
+export const urlOf = (media: MediaRef | VideoRef): string => {
+  if (typeof media === "string") return media
+  if ("url" in media) return media.url
+  return "file_id" in media ? media.file_id : media.task_id
+}
+
+/** The URLs and ids in order; empty if the field is missing. */
 export const mediaUrls = (media: Media | null | undefined): ReadonlyArray<string> =>
   [media ?? []].flat().map(urlOf)
+
+/** A reference to a video task of the organisation in an order. */
+export interface VideoTaskReference {
+  /** The path of the field that contains the id, as a client would write it. */
+  readonly path: string
+  /** The id as the client wrote it. */
+  readonly id: string
+}
 
 /** A reference to an uploaded file of the organisation in an order. */
 export interface FileReference {
@@ -74,26 +123,48 @@ export interface FileReference {
   readonly id: string
 }
 
-export const isList = (media: Media): media is ReadonlyArray<MediaRef> => Array.isArray(media)
+type AnyRef = MediaRef | VideoRef
+type AnyMedia = AnyRef | ReadonlyArray<AnyRef>
 
-const oneReference = (
+export const isList = <Ref extends AnyRef>(
+  media: Ref | ReadonlyArray<Ref>
+): media is ReadonlyArray<Ref> => Array.isArray(media)
+
+/** The media of a field, each with its path as a client would write it. */
+const withPaths = (
   path: string,
-  kind: MediaKind,
-  media: MediaRef
-): ReadonlyArray<FileReference> => {
-  const id = urlOf(media)
-  if (!isFileId(id)) return []
-  return [{ path: typeof media === "string" ? path : `${path}.file_id`, kind, id }]
+  media: AnyMedia | null | undefined
+): ReadonlyArray<readonly [path: string, media: AnyRef]> => {
+  if (media === null || media === undefined) return []
+  return isList(media)
+    ? media.map((each, index) => [`${path}[${index}]`, each] as const)
+    : [[path, media]]
+}
+
+/** The path of the text inside a medium. */
+const textPath = (path: string, media: AnyRef): string => {
+  if (typeof media === "string") return path
+  if ("url" in media) return `${path}.url`
+  return "file_id" in media ? `${path}.file_id` : `${path}.task_id`
 }
 
 /** The files that the field of this path refers to. */
 export const filesIn = (
   path: string,
   kind: MediaKind,
-  media: Media | null | undefined
-): ReadonlyArray<FileReference> => {
-  if (media === null || media === undefined) return []
-  return isList(media)
-    ? media.flatMap((each, index) => oneReference(`${path}[${index}]`, kind, each))
-    : oneReference(path, kind, media)
-}
+  media: AnyMedia | null | undefined
+): ReadonlyArray<FileReference> =>
+  withPaths(path, media).flatMap(([place, each]) => {
+    const id = urlOf(each)
+    return isFileId(id) ? [{ path: textPath(place, each), kind, id }] : []
+  })
+
+/** The video tasks that the field of this path refers to. */
+export const videoTasksIn = (
+  path: string,
+  media: AnyMedia | null | undefined
+): ReadonlyArray<VideoTaskReference> =>
+  withPaths(path, media).flatMap(([place, each]) => {
+    const id = urlOf(each)
+    return isVideoTaskId(id) ? [{ path: textPath(place, each), id }] : []
+  })

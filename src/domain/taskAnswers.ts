@@ -3,12 +3,14 @@ import { Schema } from "effect"
 import type { TaskKind } from "./orderIds.ts"
 import { expiryOf } from "./resultAddresses.ts"
 import { publicState, type TaskState } from "./taskStates.ts"
+import type { VideoStills } from "./video/videoStills.ts"
 
 /** The fields of a task that the answer needs. */
 interface AnsweredTask {
   readonly id: string
   readonly state: TaskState
   readonly videoUrl: string | null
+  readonly stills: VideoStills | null
   readonly result: Readonly<Record<string, unknown>> | null
   readonly completionTokens: bigint | null
   readonly errorCode: string | null
@@ -61,6 +63,14 @@ const failedAnswer = ({ id, errorCode, errorMessage }: AnsweredTask) => ({
 
 const processingAnswer = ({ id }: AnsweredTask) => ({ id, task_status: "processing" as const })
 
+/** The last frame of a video, where it was ordered; in the archive it is a variant of the video. */
+const lastFrameField = ({ stills }: AnsweredTask, archiveUrl: AddressOf | null) => {
+  const address = stills?.lastFrameUrl
+  if (address === undefined) return {}
+  const url = archiveUrl === null ? address : `${archiveUrl(0)}&variant=last_frame`
+  return { last_frame_url: url }
+}
+
 const videoAnswer = (task: AnsweredTask, archiveUrl: AddressOf | null) => {
   const { id } = task
   if (publicState(task.state) === "succeeded" && task.videoUrl !== null) {
@@ -69,7 +79,9 @@ const videoAnswer = (task: AnsweredTask, archiveUrl: AddressOf | null) => {
     return {
       id,
       task_status: "succeeded" as const,
-      ...(videoUrl === null ? {} : { content: { video_url: videoUrl } }),
+      ...(videoUrl === null
+        ? {}
+        : { content: { video_url: videoUrl, ...lastFrameField(task, archiveUrl) } }),
       usage:
         task.completionTokens === null ? {} : { completion_tokens: Number(task.completionTokens) },
       ...(archiveUrl === null ? expiryField([publicUrl]) : {})

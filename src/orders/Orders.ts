@@ -15,7 +15,7 @@ import type { RerankBody } from "../domain/rerank/RerankRequest.ts"
 import type { SpeechBody } from "../domain/speech/SpeechRequest.ts"
 import type { ChatBody, EmbeddingBody } from "../domain/text/TextRequest.ts"
 import type { TranscriptionBody } from "../domain/transcription/TranscriptionRequest.ts"
-import type { OpenaiVideoOrder } from "../domain/video/OpenaiVideoBody.ts"
+import { type OpenaiVideoOrder, ownBodyOf } from "../domain/video/OpenaiVideoBody.ts"
 import type { VideoBody } from "../domain/video/VideoBody.ts"
 import { makeDetached } from "../runtime/Detached.ts"
 import { Settings } from "../runtime/Settings.ts"
@@ -345,13 +345,10 @@ export const layerOrders = Layer.effect(
         idempotent.video(caller, body, key, (requestKey) =>
           runToEnd(videoOrder(caller, body), requestKey)
         ),
-      openaiVideo: (caller, order, key) => {
-        const { seconds: _, size: __, callbackUrl, ...fields } = order
-        const body = { ...fields, callback_url: callbackUrl }
-        return idempotent.openaiVideo(caller, order, key, (requestKey) =>
-          runToEnd(videoOrder(caller, body, order), requestKey)
-        )
-      },
+      openaiVideo: (caller, order, key) =>
+        idempotent.openaiVideo(caller, order, key, (requestKey) =>
+          runToEnd(videoOrder(caller, ownBodyOf(order), order), requestKey)
+        ),
       images: (caller, body, key) =>
         idempotent.images(caller, body, key, (requestKey) =>
           runImages(caller, { body, edit: null }, requestKey)

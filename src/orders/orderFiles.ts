@@ -94,6 +94,11 @@ export const makeFindFiles = Effect.gen(function* () {
  * The maximum lifetime of a presigned URL of a bucket. No order waits longer in a vendor's queue.
  */
 const MAX_URL_SECONDS = 7 * 24 * 3600
+
+/** The lifetime of the addresses from which vendors load an order's files. */
+export const urlSecondsOf = ({ taskDeadlineSeconds }: Pick<Settings, "taskDeadlineSeconds">) =>
+  Math.min(MAX_URL_SECONDS, Math.ceil(taskDeadlineSeconds))
+
 /** The time-out for reading all files of an order together, before the hold is taken. */
 const READ_TIMEOUT = "1 minute"
 /**
@@ -121,8 +126,8 @@ const unreadable = new Overloaded({
 export const makeFileAddresses = Effect.gen(function* () {
   const bytes = yield* makeFileBytes
   const settings = yield* Settings
-  const { bodyBudgetBytes, taskDeadlineSeconds } = settings
-  const urlSeconds = Math.min(MAX_URL_SECONDS, Math.ceil(taskDeadlineSeconds))
+  const { bodyBudgetBytes } = settings
+  const urlSeconds = urlSecondsOf(settings)
   const budget = makeShares({
     perOwner: Math.floor(bodyBudgetBytes * ORGANIZATION_SHARE),
     total: Math.floor(bodyBudgetBytes * FILES_SHARE)

@@ -18,6 +18,7 @@ import {
 import { TaskNotFound } from "../domain/Errors.ts"
 import { taskKindOf } from "../domain/orderIds.ts"
 import type { Cancellation } from "../domain/taskAnswers.ts"
+import { stillsOf } from "../domain/video/videoStills.ts"
 import { makeBoundedMap } from "../runtime/boundedMap.ts"
 import { Changes, isFresh, type Mark } from "../runtime/Changes.ts"
 import { makeDetached } from "../runtime/Detached.ts"
@@ -145,8 +146,9 @@ interface CachedTask {
 }
 
 /** An estimate, in bytes, of the memory of a cached task and of the answer that is made from it. */
-const bytesOf = ({ task: { videoUrl, result, errorMessage } }: CachedTask): number =>
+const bytesOf = ({ task: { videoUrl, stills, result, errorMessage } }: CachedTask): number =>
   1024 +
+  3 * stillsOf(stills).reduce((sum, { url }) => sum + url.length, 0) +
   3 * ((videoUrl?.length ?? 0) + (errorMessage?.length ?? 0)) +
   (result === null ? 0 : 6 * JSON.stringify(result).length)
 

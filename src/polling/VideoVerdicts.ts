@@ -131,8 +131,7 @@ export const makeVideoVerdicts = Effect.fnUntraced(function* (onEnd: (id: string
 
   const recordSuccess = Effect.fnUntraced(function* (
     task: ClaimedTask,
-    videoUrl: string,
-    usage: VideoUsage
+    { videoUrl, usage, stills }: Extract<VideoStatus, { readonly _tag: "Succeeded" }>
   ) {
     const charge = chargeVideo(task.quote, usage)
     yield* annotateSpan(() => spanAttributesOf(task.quote, charge))
@@ -148,6 +147,7 @@ export const makeVideoVerdicts = Effect.fnUntraced(function* (onEnd: (id: string
         from: "processing",
         state: "succeeded",
         videoUrl,
+        ...(stills === undefined ? {} : { stills }),
         completionTokens: usage.completionTokens
       },
       orphan:
@@ -220,7 +220,7 @@ export const makeVideoVerdicts = Effect.fnUntraced(function* (onEnd: (id: string
     yield* failpoints.pass("video.verdict")
     switch (status._tag) {
       case "Succeeded":
-        yield* recordSuccess(task, status.videoUrl, status.usage)
+        yield* recordSuccess(task, status)
         break
       case "Failed": {
         const { won } = yield* release(task, "poll", {

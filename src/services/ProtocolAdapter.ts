@@ -17,6 +17,7 @@ import type { VendorFailure } from "../domain/VendorOutcome.ts"
 import type { Resolution } from "../domain/video/tiers.ts"
 import type { VideoUsage } from "../domain/video/VideoCharge.ts"
 import type { VideoBlock } from "../domain/video/VideoInput.ts"
+import type { VideoStills } from "../domain/video/videoStills.ts"
 
 export interface ChannelAccount {
   readonly channelId: string
@@ -63,7 +64,13 @@ export type VideoStatus =
    * know this status. `isQueued` is set where the vendor reports that it has not begun the job.
    */
   | { readonly _tag: "Processing"; readonly unknownStatus?: string; readonly isQueued?: true }
-  | { readonly _tag: "Succeeded"; readonly videoUrl: string; readonly usage: VideoUsage }
+  | {
+      readonly _tag: "Succeeded"
+      readonly videoUrl: string
+      readonly usage: VideoUsage
+      /** The pictures that the vendor has beside the video; missing where it has none. */
+      readonly stills?: VideoStills
+    }
   | { readonly _tag: "Failed"; readonly code: string; readonly message: string }
   /**
    * The vendor does not know the task, or has deleted it. Whether the job succeeded stays unknown.

@@ -5,6 +5,7 @@ import { Amount } from "../domain/money/Money.ts"
 import { type TaskDialect, type TaskKind, taskDialects } from "../domain/orderIds.ts"
 import { TaskState, type TaskTransition } from "../domain/taskStates.ts"
 import { VideoKind, VideoQuote } from "../domain/video/VideoQuote.ts"
+import { VideoStills } from "../domain/video/videoStills.ts"
 import type { Page, PageRequest } from "../runtime/Page.ts"
 import type { ArchivedFile } from "./results/ArchiveBucket.ts"
 
@@ -63,6 +64,8 @@ export type TaskResult = typeof TaskResult.Type
 
 interface VideoResult {
   readonly videoUrl: string
+  /** The pictures beside the video; missing where there is none. */
+  readonly stills?: VideoStills
   readonly completionTokens: bigint | null
 }
 
@@ -93,6 +96,14 @@ export type TaskOutcome =
   | (Extract<TaskTransition<"image" | "speech">, { readonly state: "succeeded" }> & UnpolledResult)
   | (Extract<TaskTransition, { readonly state: "failed" | "rejected" }> & TaskFailure)
 
+/** The video that an order edits or extends, as the summary of the order has it. */
+export const SourceVideo = Schema.Struct({
+  role: Schema.Literals(["edit_video", "extend_video"]),
+  /** The id of its task; null where it is no video of this gateway. */
+  taskId: Schema.NullOr(Schema.String)
+})
+export type SourceVideo = typeof SourceVideo.Type
+
 /** A task as its readers get it. */
 export const Task = Schema.Struct({
   organizationId: Schema.String,
@@ -113,6 +124,8 @@ export const Task = Schema.Struct({
   /** True where the task is in a final state. */
   finished: Schema.Boolean,
   videoUrl: Schema.NullOr(Schema.String),
+  /** The pictures beside a video; null where there is none. */
+  stills: Schema.NullOr(VideoStills),
   result: Schema.NullOr(Schema.fromJsonString(TaskResult)),
   completionTokens: Schema.NullOr(Schema.BigInt),
   errorCode: Schema.NullOr(Schema.String),
@@ -123,6 +136,8 @@ export const Task = Schema.Struct({
   /** The ordered aspect ratio, and the ordered size where the client set one. */
   ratio: Schema.NullOr(Schema.String),
   size: Schema.NullOr(Schema.String),
+  /** The video that the order edits or extends; null where there is none. */
+  source: Schema.NullOr(SourceVideo),
   finishedAt: Schema.NullOr(Schema.Date),
   ageSeconds: Schema.Number,
   /**
@@ -332,7 +347,7 @@ export class TaskRepo extends Context.Service<
      */
     recentCompletions(newest: number): Effect.Effect<ReadonlyArray<Completion>>
     /**
-     * Erases the result addresses, the error message, the logged calls and the files of an ended
+     * Erases the addresses of results and stills, the error message, the logged calls and the files of an ended
      * task; afterwards the task is not found. The order and its charge stay in the ledger. False
      * where there is no such task; a repeat changes nothing.
      */

@@ -63,6 +63,12 @@ export class MediaLinks extends Context.Service<
   }
 }
 
+/** The length of a video by its address at this simulator; null for any other address. */
+export const secondsOfLink = (address: string): number | null => {
+  const seconds = /\/media\/videos\/(\d{1,2})\//.exec(address)?.[1]
+  return seconds === undefined ? null : Number(seconds)
+}
+
 /**
  * The seed of a picture, derived from the prompt and the picture's position in the response: the
  * same prompt and position always give the same picture.

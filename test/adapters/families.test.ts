@@ -72,7 +72,10 @@ const combinations: ReadonlyArray<ReadonlyArray<InputRole>> = [
   ["reference_image"],
   ["reference_video"],
   ["reference_image", "reference_video"],
-  ["reference_image", "reference_audio"]
+  ["reference_image", "reference_audio"],
+  ["edit_video"],
+  ["extend_video"],
+  ["edit_video", "reference_image"]
 ]
 
 const blockOf = (role: InputRole): VideoBlock => {
@@ -80,6 +83,9 @@ const blockOf = (role: InputRole): VideoBlock => {
   switch (role) {
     case "reference_video":
       return { type: "video", url }
+    case "edit_video":
+    case "extend_video":
+      return { type: "video", role, url }
     case "reference_audio":
       return { type: "audio", url }
     default:

@@ -102,6 +102,7 @@ const vidu = { id: "cgt-1", err_code: "", payload: "vt_1", bgm: false, off_peak:
 const times = { submit_time: "2026-07-01 09:30:00.100", end_time: "2026-07-01 09:31:10.200" }
 
 const succeeded = (usage: object = {}) => ({ _tag: "Succeeded", videoUrl: FILE, usage })
+const covered = { coverUrl: PICTURE }
 const processing = { _tag: "Processing", unknownStatus: undefined }
 
 export const polls: ReadonlyArray<PollRow> = [
@@ -146,12 +147,15 @@ export const polls: ReadonlyArray<PollRow> = [
       safety_identifier: null,
       priority: 0
     },
-    means: succeeded({
-      completionTokens: 108900n,
-      outputSeconds: 5,
-      resolution: "720p",
-      sound: true
-    })
+    means: {
+      ...succeeded({
+        completionTokens: 108900n,
+        outputSeconds: 5,
+        resolution: "720p",
+        sound: true
+      }),
+      stills: { lastFrameUrl: PICTURE }
+    }
   },
   {
     protocol: "vp_a",
@@ -293,7 +297,10 @@ export const polls: ReadonlyArray<PollRow> = [
         }
       ]
     },
-    means: succeeded({ bill: { amountNano: 20_000_000_000n, unit: "credit" } })
+    means: {
+      ...succeeded({ bill: { amountNano: 20_000_000_000n, unit: "credit" } }),
+      stills: covered
+    }
   },
   {
     protocol: "vp_e",
@@ -306,7 +313,7 @@ export const polls: ReadonlyArray<PollRow> = [
       credits: 20,
       creations: [{ id: "c1", url: FILE, cover_url: PICTURE, watermarked_url: MARKED }]
     },
-    means: { _tag: "Succeeded", videoUrl: MARKED }
+    means: { _tag: "Succeeded", videoUrl: MARKED, stills: covered }
   },
   {
     protocol: "vp_e",

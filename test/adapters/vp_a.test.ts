@@ -232,6 +232,39 @@ const subject: VideoSubject = {
       path,
       body: { ...content(), seed: -1, camera_fixed: false, watermark: true }
     },
+    {
+      says: "a video to extend is a reference video of the task extend, in its own ratio",
+      order: {
+        upstreamModel: "seedance-2-5-pro",
+        blocks: [prompt, { ...film, role: "extend_video" }],
+        seconds: 8
+      },
+      path,
+      body: {
+        ...content(wireFilm),
+        model: "seedance-2-5-pro",
+        duration: 8,
+        ratio: "adaptive",
+        omni_reference_task_type: "extend"
+      }
+    },
+    {
+      says: "a video to edit keeps its length as well",
+      order: {
+        upstreamModel: "seedance-2-5-pro",
+        blocks: [prompt, { ...film, role: "edit_video" }],
+        parameters: { omni_reference_task_type: "edit" },
+        ratio: "adaptive"
+      },
+      path,
+      body: {
+        ...content(wireFilm),
+        model: "seedance-2-5-pro",
+        duration: -1,
+        ratio: "adaptive",
+        omni_reference_task_type: "edit"
+      }
+    },
     ...rolesUnsaid,
     {
       says: "audio without a picture is the vendor's to refuse",

@@ -19,7 +19,7 @@ const omniPath = `/omni-video/${OMNI}`
 const prompt = textBlock("a lighthouse at dusk")
 const promptItem = { type: "prompt", text: "a lighthouse at dusk" }
 const image = (url: string, role: ImageRole | null): VideoBlock => ({ type: "image", role, url })
-const film: VideoBlock = { type: "video", url: "https://x.test/v.mp4" }
+const film = { type: "video", url: "https://x.test/v.mp4" } as const
 const filmItem = { type: "feature_video", url: "https://x.test/v.mp4" }
 const sound: VideoBlock = { type: "audio", url: "https://x.test/a.mp3" }
 const one = "https://x.test/1.png"
@@ -185,6 +185,42 @@ const subject: VideoSubject = {
       order: { upstreamModel: OMNI, blocks: [prompt, image(one, null)], ratio: "16:9" },
       path: omniPath,
       body: mediaBody([promptItem, { type: "first_frame", url: one }])
+    },
+    ...(["edit_video", "extend_video"] as const).map((role) => ({
+      says: `a video with the role ${role} is the base, of one shot and without native sound`,
+      order: { upstreamModel: OMNI, blocks: [prompt, image(one, null), { ...film, role }] },
+      path: omniPath,
+      body: mediaBody(
+        [promptItem, { type: "refer_image", url: one }, { type: "base_video", url: film.url }],
+        { audio: "off", multi_shot: false }
+      )
+    })),
+    {
+      says: "a model without several shots is not told of them beside a base video",
+      order: { upstreamModel: "kling-o1", blocks: [prompt, { ...film, role: "edit_video" }] },
+      path: "/omni-video/kling-o1",
+      body: mediaBody([promptItem, { type: "base_video", url: film.url }])
+    },
+    {
+      says: "frames between the first and the last one keep their order, on a model without a row",
+      order: {
+        upstreamModel: "kling-4.0",
+        blocks: [
+          prompt,
+          image(one, "first_frame"),
+          image(two, "middle_frame"),
+          image(one, "middle_frame"),
+          image(two, "last_frame")
+        ]
+      },
+      path: "/image-to-video/kling-4.0",
+      body: mediaBody([
+        promptItem,
+        { type: "first_frame", url: one },
+        { type: "middle_frame", url: two },
+        { type: "middle_frame", url: one },
+        { type: "last_frame", url: two }
+      ])
     },
     {
       says: "first and last frame stay in the mixed mode",
@@ -353,7 +389,15 @@ const subject: VideoSubject = {
           "a sound in the mixed mode",
           OMNI,
           [prompt, sound],
-          "The model takes a first frame, a last frame, up to 7 reference images, a reference video"
+          "The model takes a first frame, a last frame, up to 7 reference images, a reference video; " +
+            "or up to 4 reference images, a video to edit; or up to 4 reference images, a video to extend"
+        ],
+        [
+          "a frame beside a video to edit",
+          OMNI,
+          [prompt, image(one, "first_frame"), { ...film, role: "edit_video" }],
+          "The model takes a first frame, a last frame, up to 7 reference images, a reference video; " +
+            "or up to 4 reference images, a video to edit; or up to 4 reference images, a video to extend"
         ]
       ] as const
     ).map(([says, upstreamModel, blocks, takes]) => ({

@@ -2,6 +2,7 @@
 import {
   audio,
   failed,
+  done as finished,
   IMAGE,
   image,
   OUTPUT,
@@ -9,7 +10,6 @@ import {
   processing,
   prompt,
   SECOND_IMAGE,
-  done as unbilled,
   unknown,
   video
 } from "./blocks.ts"
@@ -40,9 +40,11 @@ const task = (state: string, more: object = {}) => ({
 const MARKED = "https://files.test/marked.mp4"
 /** What the vendor bills in each of these answers. */
 const bill = { amountNano: 20_000_000_000n, unit: "credit" } as const
+const COVER = "https://files.test/o.jpg"
+const unbilled = { ...finished, stills: { coverUrl: COVER } }
 const done = { ...unbilled, usage: { ...unbilled.usage, bill } }
 const marked = { ...done, videoUrl: MARKED }
-const creation = { id: "c1", url: OUTPUT, cover_url: "https://files.test/o.jpg" }
+const creation = { id: "c1", url: OUTPUT, cover_url: COVER }
 
 const unwanted = (field: string) => ({
   code: 400,
@@ -303,6 +305,11 @@ export const formsOfVpE = (prefix: string) =>
         body: task("success", { creations: [creation], usage: { completion_tokens: 7 } }),
         status: done
       },
+      ...[null, "", 7, {}].map((cover_url) => ({
+        says: `a cover that is shown as ${JSON.stringify(cover_url)} is none`,
+        body: task("success", { creations: [{ ...creation, cover_url }] }),
+        status: { ...finished, usage: done.usage }
+      })),
       {
         says: "the first usable creation counts",
         body: task("success", {

@@ -198,7 +198,7 @@ const refusals: ReadonlyArray<readonly [model: string, order: Order, message: st
   [
     "wan2.7-i2v",
     { blocks: [prompt, reference] },
-    takes("a first frame, a last frame, a reference sound")
+    takes("a first frame, a last frame, a reference sound; or a last frame, a video to extend")
   ],
   ["wan2.6-t2v", { blocks: [prompt, picture()] }, takes("a text alone; or a reference sound")],
   [

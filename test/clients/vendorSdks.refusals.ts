@@ -16,13 +16,9 @@ export const atGateway: KnownFaults = {
     "seedance-1-0-pro-250528: the usual tier by its name",
     "seedance-1-5-pro-251215: the usual tier by its name"
   ],
-  "return_last_frame: There is no such field": [
-    "seedance-1-5-pro-251215: the last frame of the video",
-    "dreamina-seedance-2-0-260128: the last frame of the video"
-  ],
   "draft: There is no such field": ["seedance-1-5-pro-251215: a draft"],
   "priority: There is no such field": ["dreamina-seedance-2-0-260128: a place further ahead"],
-  "omni_reference_task_type: There is no such field": [
+  "output_format: There is no such field": [
     "dreamina-seedance-2-5-260928: a video to edit, in another format"
   ],
   // One range of seconds holds for all models of a protocol.

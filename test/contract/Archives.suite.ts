@@ -42,6 +42,7 @@ const succeeded = Effect.fnUntraced(function* (own: Own, isArchived: boolean) {
       from: "processing",
       state: "succeeded",
       videoUrl: "https://vendor.test/1.mp4",
+      stills: { lastFrameUrl: "https://vendor.test/1.png" },
       completionTokens: 7n
     },
     answer: null
@@ -75,9 +76,12 @@ export const archivesSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
         const [kept, other] = [yield* succeeded(own, true), yield* succeeded(own, false)]
         const claimed = yield* claim([kept, other])
         assert.deepStrictEqual(
-          claimed.map(({ taskId, tries, task }) => [taskId, tries, task.videoUrl]),
-          [[kept, 0, "https://vendor.test/1.mp4"]]
+          claimed.map(({ taskId, tries, task }) => [taskId, tries, task.videoUrl, task.stills]),
+          [[kept, 0, "https://vendor.test/1.mp4", { lastFrameUrl: "https://vendor.test/1.png" }]]
         )
+        const tasks = yield* TaskRepo
+        const { stills } = yield* tasks.find(own.organizationId, other)
+        assert.deepStrictEqual(stills, { lastFrameUrl: "https://vendor.test/1.png" })
         assert.strictEqual(claimed[0]?.task.completionTokens, 7n)
         assert.deepStrictEqual(yield* claim([kept]), [])
         assert.isNull(yield* archives.files(own.organizationId, kept))

@@ -14,7 +14,13 @@ import { leastInput, protocolCatalog, ways } from "../support/protocolCatalog.ts
 
 type Json = Readonly<Record<string, unknown>>
 
-const blocks = { seed: "seed", camera_fixed: "camera_fixed", watermark: "watermark" }
+const blocks = {
+  seed: "seed",
+  camera_fixed: "camera_fixed",
+  watermark: "watermark",
+  return_last_frame: "return_last_frame",
+  omni_reference_task_type: "omni_reference_task_type"
+}
 const tier = { seed: "seed", watermark: "watermark" }
 const cloud = {
   seed: "parameters.seed",
@@ -55,6 +61,7 @@ const good = (model: string, name: string): ReadonlyArray<unknown> => {
   if (name === "seed") return seeds[model] ?? []
   if (name === "negative_prompt") return ["x".repeat(500)]
   if (name === "shot_type") return ["multi"]
+  if (name === "omni_reference_task_type") return ["auto", "reference"]
   return [name !== "prompt_extend" && name !== "multi_shot"]
 }
 
@@ -66,7 +73,8 @@ const bad = (model: string, name: string): ReadonlyArray<unknown> => {
   if (name === "negative_prompt") {
     return ["x".repeat(501), "rain --dur 15", "雨－－rs 1080p"]
   }
-  return name === "shot_type" ? ["many", true] : ["true", 1]
+  const isChoice = name === "shot_type" || name === "omni_reference_task_type"
+  return isChoice ? ["many", true] : ["true", 1]
 }
 
 const everyName = [...new Set(Object.values(places).flatMap((fields) => Object.keys(fields)))]

@@ -32,7 +32,6 @@ layer(layerTestGateway("embedded"), { excludeTestServices: true, timeout: "60 se
       ["POST", "/V1/Chat/Completion/", "POST /v1/chat/completions"],
       ["POST", "/v1/embedding", "POST /v1/embeddings"],
       ["POST", "/v1/images/variations", "POST /v1/images/edits"],
-      ["POST", "/v1/videos/edits", "POST /v1/videos/generations"],
       ["POST", "/v1/videos/text2video", "POST /v1/videos/generations"],
       ["GET", "/model", "GET /v1/models"],
       ["GET", "/admin/catalog", "GET /admin/v1/catalog"],
@@ -85,7 +84,8 @@ layer(layerTestGateway("embedded"), { excludeTestServices: true, timeout: "60 se
 
     it.effect.each([
       ["/v1/images/generation", "GET or DELETE", "POST /v1/images/generations"],
-      ["/v1/videos/generation", "GET or DELETE", "POST /v1/videos/generations"]
+      ["/v1/videos/generation", "GET or DELETE", "POST /v1/videos/generations"],
+      ["/v1/videos/edit", "GET or DELETE", "POST /v1/videos/edits"]
     ])("POST %s, which has no POST but %s, names %s", ([path = "", served, meant]) =>
       Effect.gen(function* () {
         const gateway = yield* Gateway

@@ -15,6 +15,8 @@ import { Files } from "../../src/services/files/Files.ts"
 import { IdempotencyKeys } from "../../src/services/IdempotencyKeys.ts"
 import { Ledger } from "../../src/services/Ledger.ts"
 import { Budgets } from "../../src/services/money/Budgets.ts"
+import { Archives } from "../../src/services/results/Archives.ts"
+import { layerContentLinks } from "../../src/services/results/ContentLinks.ts"
 import { TaskRepo } from "../../src/services/TaskRepo.ts"
 import { Accounts } from "../../src/simulator/Accounts.ts"
 import { Book } from "../../src/simulator/Book.ts"
@@ -136,6 +138,8 @@ export const layerInProcessWith = (catalogFor: (vendors: string) => CatalogText)
       Layer.mock(ChannelQueue, {}),
       Layer.mock(IdempotencyKeys, {}),
       Layer.mock(Files, {}),
+      Layer.mock(Archives, {}),
+      layerContentLinks(Redacted.make(new Uint8Array(32))),
       Layer.mock(TaskRepo, { accept: () => Effect.succeed(true), claimJob: () => Effect.void }),
       layerCatalog(catalog),
       layerCredentials(catalog),

@@ -115,7 +115,6 @@ const foreign: readonly [readonly [string, unknown], ...ReadonlyArray<readonly [
     ["mode", "pro"],
     ["service_tier", "flex"],
     ["draft", false],
-    ["return_last_frame", true],
     ["upscale", true],
     ["off_peak", true],
     ["camera_control", true],
@@ -128,6 +127,7 @@ const foreign: readonly [readonly [string, unknown], ...ReadonlyArray<readonly [
 /** Fields that some vendors have; a value may be out of bounds, or hold what another could read. */
 const vendorFields: typeof foreign = [
   ["seed", 7],
+  ["return_last_frame", true],
   ["seed", -1],
   ["watermark", true],
   ["camera_fixed", true],

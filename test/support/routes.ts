@@ -90,6 +90,22 @@ const examples: ReadonlyMap<string, ReadonlyArray<object>> = new Map<string, Rea
       ]
     ],
     [
+      "POST /v1/videos/edits",
+      [{ model: "film-1", prompt: "at night", video: "https://files.test/1.mp4" }]
+    ],
+    [
+      "POST /v1/videos/extensions",
+      [
+        {
+          model: "clip-1",
+          prompt: "it goes on",
+          video: { url: "https://files.test/1.mp4" },
+          seconds: "6"
+        }
+      ]
+    ],
+    ["POST /v1/videos/:task_id/remix", [{ prompt: "at night" }]],
+    [
       "POST /v1/images/edits",
       [
         {

@@ -96,7 +96,7 @@ const wires: ReadonlyArray<Wire> = [
   {
     path: /^\/vp_a\//,
     read: content,
-    fields: `${blockFields} resolution seed camera_fixed watermark`.split(" ")
+    fields: `${blockFields} resolution seed camera_fixed watermark return_last_frame`.split(" ")
   },
   {
     path: /^\/vp_b\//,
@@ -109,7 +109,9 @@ const wires: ReadonlyArray<Wire> = [
   {
     path: /^\/vp_c\/doubao\//,
     read: content,
-    fields: `${blockFields} resolution seed camera_fixed watermark prompt`.split(" ")
+    fields: `${blockFields} resolution seed camera_fixed watermark return_last_frame prompt`.split(
+      " "
+    )
   },
   {
     path: /^\/vp_c\/kling\//,

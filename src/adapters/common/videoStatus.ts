@@ -2,6 +2,7 @@
 import { Result } from "effect"
 import type { VendorFailure, VendorLost } from "../../domain/VendorOutcome.ts"
 import type { VideoUsage } from "../../domain/video/VideoCharge.ts"
+import type { VideoStills } from "../../domain/video/videoStills.ts"
 import { scrubText } from "../../redaction/credentialsFromClients.ts"
 import type { CancelAnswer, ChannelAccount, VideoStatus } from "../../services/ProtocolAdapter.ts"
 import { errorOf } from "../wire/errorText.ts"
@@ -66,6 +67,8 @@ interface TaskReport {
   readonly status: string
   readonly videoUrl: string | undefined
   readonly usage?: VideoUsage
+  /** The pictures beside the video, each undefined where the vendor has none. */
+  readonly stills?: { readonly [Name in keyof VideoStills]: string | undefined }
   /** The error code; if it is null or missing, the status name is used. */
   readonly code?: string | null
   readonly message: string | null
@@ -73,6 +76,14 @@ interface TaskReport {
 
 /** The usage of a vendor that reports no counts. */
 export const noUsage: VideoUsage = { completionTokens: null, outputSeconds: null }
+
+const knownStills = ({ lastFrameUrl, coverUrl }: NonNullable<TaskReport["stills"]>) => {
+  const stills = {
+    ...(lastFrameUrl === undefined ? {} : { lastFrameUrl }),
+    ...(coverUrl === undefined ? {} : { coverUrl })
+  }
+  return Object.keys(stills).length === 0 ? {} : { stills }
+}
 
 /**
  * The status of a task. An unknown status name never ends a task, but it is reported, so that
@@ -82,7 +93,7 @@ export const taskStatus = (
   account: ChannelAccount,
   answer: VendorAnswer,
   statusNames: StatusNames,
-  { status: statusName, videoUrl, usage = noUsage, code, message }: TaskReport
+  { status: statusName, videoUrl, usage = noUsage, stills = {}, code, message }: TaskReport
 ): Status => {
   const meaning = meanings.find((one) => statusNames[one]?.includes(statusName))
   switch (meaning) {
@@ -98,7 +109,7 @@ export const taskStatus = (
       // A finished task without the address of a video is a broken answer.
       return videoUrl === undefined
         ? Result.fail(brokenAnswer(answer))
-        : Result.succeed({ _tag: "Succeeded", videoUrl, usage })
+        : Result.succeed({ _tag: "Succeeded", videoUrl, usage, ...knownStills(stills) })
     case "cancelled":
       return cancelledTask(scrubText(account, message ?? failures.cancelled))
     default:

@@ -5,7 +5,7 @@ import { textOf } from "../../domain/video/VideoInput.ts"
 import type { ChannelAccount } from "../../services/ProtocolAdapter.ts"
 import type { VideoDialect } from "../common/adapterCalls.ts"
 import { flatFailure } from "../common/flatErrors.ts"
-import { allFields, checkSound, readPolledWith } from "../vp_a.ts"
+import { allFields, checkContent, readPolledWith } from "../vp_a.ts"
 import { bearer, get, omitEmpty, post, rootOf } from "../wire/vendorRequest.ts"
 
 // Wire schemas
@@ -17,7 +17,7 @@ const isSubmitted = Schema.is(Schema.Struct({ id: JobId }))
 const tasksUrl = (account: ChannelAccount): string => `${rootOf(account)}/v1/videos/generations`
 
 const submitRequest: VideoDialect["submitRequest"] = (account, order) =>
-  Result.map(checkSound(order), () => {
+  Result.map(checkContent(order), () => {
     const body = omitEmpty({ ...allFields(order), prompt: textOf(order.blocks) })
     return post(`${tasksUrl(account)}/submit`, bearer(account), body)
   })

@@ -13,6 +13,8 @@ interface Example {
 type Examples = Readonly<Record<string, Example>>
 
 const PROMPT = "a lighthouse at dusk, waves below"
+const REMIX = "the same scene, in winter"
+const VIDEO = "video_0199c8f0-5b7e-7c3a-9d2e-3f1a2b4c5d6e"
 const IMAGE = "https://example.com/lighthouse.png"
 
 const videoExamples: Examples = {
@@ -34,6 +36,15 @@ const videoExamples: Examples = {
       ],
       duration: 8,
       resolution: "1080p"
+    }
+  },
+  "vp_a with an earlier video": {
+    summary: "vp_a, models that edit and extend: an earlier video of the organisation goes on",
+    value: {
+      model: "film-2.5",
+      prompt: "the lamp goes out",
+      video: { task_id: "vt_0199c8f0-5b7e-7c3a-9d2e-3f1a2b4c5d6e", role: "extend_video" },
+      duration: 8
     }
   },
   vp_b: {
@@ -238,6 +249,22 @@ export const examples: Partial<Readonly<Record<OperationId, Examples>>> = {
     text: {
       summary: "From a text",
       value: { model: "film-1", prompt: PROMPT, seconds: "8", size: "720x1280" }
+    }
+  },
+  "openaiVideos.remix": {
+    video: { summary: "Of the video in the path", value: { prompt: REMIX } }
+  },
+  "openaiVideos.edit": {
+    task: { summary: "Of an earlier video", value: { prompt: REMIX, video: { id: VIDEO } } },
+    url: {
+      summary: "Of a video at a URL",
+      value: { prompt: REMIX, video: "https://example.com/scene.mp4", model: "film-2.5" }
+    }
+  },
+  "openaiVideos.extend": {
+    task: {
+      summary: "Of an earlier video",
+      value: { prompt: "the lamp goes out", video: { id: VIDEO }, seconds: "8" }
     }
   },
   "images.generate": imageExamples,

@@ -6,7 +6,9 @@ import {
   isList,
   type Media,
   type MediaRef,
-  urlOf
+  urlOf,
+  type VideoTaskReference,
+  videoTasksIn
 } from "../mediaUrls.ts"
 import type { ContentBlock, VideoBody } from "../video/VideoBody.ts"
 import type { VideoBlock } from "../video/VideoInput.ts"
@@ -43,6 +45,16 @@ export const videoReferences = (body: VideoBody): ReadonlyArray<FileReference> =
         ...videoFields.flatMap((field) => filesIn(field, "video", body[field]))
       ]
     : body.content.flatMap(blockReferences)
+
+/** The earlier videos of a video order; beside `content`, top-level fields are ignored. */
+export const videoTaskReferences = (body: VideoBody): ReadonlyArray<VideoTaskReference> =>
+  body.content === null || body.content === undefined
+    ? videoFields.flatMap((field) => videoTasksIn(field, body[field]))
+    : body.content.flatMap((block, index) =>
+        block.type === "video_url"
+          ? videoTasksIn(`content[${index}].video_url`, block.video_url)
+          : []
+      )
 
 /**
  * The files of an image order. An edit lists its own references, each with the field that contained

@@ -2,11 +2,12 @@
 import { Schema } from "effect"
 import { BillingUnavailable, InvalidRequest, VideoSkuInvalid } from "../Errors.ts"
 import { sidesOfUrl } from "../image/pictureHeads.ts"
-import { MediaRef, MediaUrl, urlOf } from "../mediaUrls.ts"
+import { isFileId, MediaRef, MediaUrl, urlOf } from "../mediaUrls.ts"
 import { type Metadata, MetadataField } from "../money/metadata.ts"
 import { MAX_PROMPT, Prompt, plainText } from "../plainText.ts"
 import { anyFields, CallbackUrl, fieldCheck, optional, unknownFields } from "../requestFields.ts"
 import { frameOf, type Ratio, type SizeRequest, sizeNamed } from "./sizes.ts"
+import type { VideoBody, VideoRole } from "./VideoBody.ts"
 import { countInputs, type VideoInput } from "./VideoInput.ts"
 import type { VideoSku } from "./VideoSku.ts"
 
@@ -18,17 +19,28 @@ const Reference = Schema.Union([
 ]).annotate({ expected: A_PICTURE })
 type Reference = typeof Reference.Type
 
+export const secondsField = optional(
+  Schema.Union([plainText(32), Schema.Finite]),
+  'seconds as a text or a number, such as "8"'
+).annotate({
+  description: "Output seconds that the model offers; 5 or the nearest when left out"
+})
+
+/** The fields that OpenAI's API does not have. */
+export const commonFields = {
+  user: optional(Schema.String, "a text").annotate({
+    description: "Whom the order is for, in the client's own words; not sent to the vendor"
+  }),
+  metadata: MetadataField,
+  callback_url: CallbackUrl
+}
+
 const Fields = Schema.Struct({
   model: plainText().annotate({ description: "A model of modality video" }),
   prompt: optional(Prompt, `a text of at most ${MAX_PROMPT} characters`).annotate({
     description: "What is to be seen"
   }),
-  seconds: optional(
-    Schema.Union([plainText(32), Schema.Finite]),
-    'seconds as a text or a number, such as "8"'
-  ).annotate({
-    description: "Output seconds that the model offers; 5 or the nearest when left out"
-  }),
+  seconds: secondsField,
   size: optional(plainText(32), "a size such as 1280x720").annotate({
     description:
       "A size that the model offers, as `WxH`, or a resolution alone; 1280x720 when left out"
@@ -36,11 +48,7 @@ const Fields = Schema.Struct({
   input_reference: optional(Reference, A_PICTURE).annotate({
     description: "A picture to make the video from"
   }),
-  user: optional(Schema.String, "a text").annotate({
-    description: "Whom the order is for, in the client's own words; not sent to the vendor"
-  }),
-  metadata: MetadataField,
-  callback_url: CallbackUrl
+  ...commonFields
 })
 
 /** The names that the fields of this body have in the gateway's own API and in other APIs. */
@@ -63,11 +71,19 @@ export const OpenaiVideoBody: Schema.Codec<typeof Fields.Type, typeof Fields.Enc
     })
 export type OpenaiVideoBody = typeof OpenaiVideoBody.Type
 
+/** What an order makes from another video, and the video: its URL, or the id of its task or file. */
+export interface OpenaiSource {
+  readonly role: Exclude<VideoRole, "reference_video">
+  readonly video: string
+}
+
 /** An order in OpenAI's form; the image is a URL or a file id. */
 export interface OpenaiVideoOrder {
   readonly model: string
   readonly prompt: string | null
   readonly image: string | null
+  /** The video to edit or to extend; missing if there is none. */
+  readonly source?: OpenaiSource
   /** The requested duration; a string if it is not a whole number. */
   readonly seconds: number | string | null
   readonly size: string | null
@@ -83,18 +99,37 @@ const wholeNumber = /^-?\d{1,9}$/
 const pictureOf = (reference: Reference): string =>
   typeof reference === "object" && "image_url" in reference ? reference.image_url : urlOf(reference)
 
-export const openaiOrder = (body: OpenaiVideoBody): OpenaiVideoOrder => {
-  const seconds = body.seconds == null ? null : String(body.seconds).trim()
-  return {
-    model: body.model,
-    prompt: body.prompt ?? null,
-    image: body.input_reference == null ? null : pictureOf(body.input_reference),
-    seconds: seconds !== null && wholeNumber.test(seconds) ? Number(seconds) : seconds,
-    size: body.size?.trim().toLowerCase() ?? null,
-    metadata: body.metadata ?? null,
-    callbackUrl: body.callback_url ?? null
-  }
+/** The seconds of a body; a string if they are not a whole number. */
+export const secondsOfText = (value: OpenaiVideoBody["seconds"]): OpenaiVideoOrder["seconds"] => {
+  const seconds = value == null ? null : String(value).trim()
+  return seconds !== null && wholeNumber.test(seconds) ? Number(seconds) : seconds
 }
+
+export const openaiOrder = (body: OpenaiVideoBody): OpenaiVideoOrder => ({
+  model: body.model,
+  prompt: body.prompt ?? null,
+  image: body.input_reference == null ? null : pictureOf(body.input_reference),
+  seconds: secondsOfText(body.seconds),
+  size: body.size?.trim().toLowerCase() ?? null,
+  metadata: body.metadata ?? null,
+  callbackUrl: body.callback_url ?? null
+})
+
+/** The order in the gateway's own form, without the options that only OpenAI's form has. */
+export const ownBodyOf = ({
+  seconds: _,
+  size: __,
+  source,
+  callbackUrl,
+  ...fields
+}: OpenaiVideoOrder): VideoBody => ({
+  ...fields,
+  ...(source === undefined ? {} : { video: videoOf(source) }),
+  callback_url: callbackUrl
+})
+
+const videoOf = ({ role, video }: OpenaiSource) =>
+  isFileId(video) ? { file_id: video, role } : { url: video, role }
 
 /**
  * Applies the order's options to the input; flags in the prompt count for options that are missing.
@@ -129,6 +164,10 @@ export const openaiErrorOf = <E>(
   if (error instanceof InvalidRequest && /^image\b/.test(error.param ?? "")) {
     const message = error.message.replace(/^image[\w.]*/, INPUT_REFERENCE)
     return new InvalidRequest({ message, param: INPUT_REFERENCE })
+  }
+  if (error instanceof InvalidRequest && /^video\b/.test(error.param ?? "")) {
+    const message = error.message.replace(/^video[\w.]*/, "video")
+    return new InvalidRequest({ message, param: "video" })
   }
   if (error instanceof BillingUnavailable && error.param === "resolution") {
     const { message, priced } = error

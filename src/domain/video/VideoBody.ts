@@ -2,7 +2,15 @@
 
 import { Schema } from "effect"
 import type { VendorParameters } from "../catalog/vendorParameters.ts"
-import { Media, MediaRef, ONE_MEDIUM } from "../mediaUrls.ts"
+import {
+  MAX_MEDIA,
+  Media,
+  MediaRef,
+  ONE_MEDIUM,
+  ONE_VIDEO,
+  VideoRef,
+  videoRef
+} from "../mediaUrls.ts"
 import { MetadataField } from "../money/metadata.ts"
 import { MAX_PROMPT, Prompt, plainText } from "../plainText.ts"
 import {
@@ -23,8 +31,18 @@ import {
  */
 const MAX_BLOCKS = 64
 
-const ImageRole = Schema.Literals(["reference_image", "first_frame", "last_frame"])
+const ImageRole = Schema.Literals(["reference_image", "first_frame", "middle_frame", "last_frame"])
 export type ImageRole = typeof ImageRole.Type
+
+const VideoRole = Schema.Literals(["reference_video", "edit_video", "extend_video"])
+export type VideoRole = typeof VideoRole.Type
+const videoRole = optional(
+  VideoRole,
+  "a role: reference_video, edit_video or extend_video"
+).annotate({
+  description:
+    "What the video is for: a reference (when left out), the video to edit, or the video to extend. An edit has the length of its video. Any video prices the order with video input"
+})
 
 const blockType = <T extends string>(type: T) =>
   Schema.Literal(type).annotate({ description: "Tells the blocks apart" })
@@ -35,7 +53,10 @@ const TextBlock = Schema.Struct({
 })
 const ImageBlock = Schema.Struct({
   type: blockType("image_url"),
-  role: optional(ImageRole, "a role: reference_image, first_frame or last_frame").annotate({
+  role: optional(
+    ImageRole,
+    "a role: reference_image, first_frame, middle_frame or last_frame"
+  ).annotate({
     description:
       "What the image is for. Left out, a lone image is the first frame where the model has one, and else a reference"
   }),
@@ -48,12 +69,10 @@ const AudioBlock = Schema.Struct({
   }),
   audio_url: MediaRef
 })
-const ReferenceVideoBlock = Schema.Struct({
+const VideoUrlBlock = Schema.Struct({
   type: blockType("video_url"),
-  role: optional(Schema.Literal("reference_video"), "the role reference_video").annotate({
-    description: "What the video is for; any of them prices the order with video input"
-  }),
-  video_url: MediaRef
+  role: videoRole,
+  video_url: VideoRef
 })
 
 const closedBlock = <Fields extends Schema.Struct.Fields>(block: Schema.Struct<Fields>) =>
@@ -61,7 +80,7 @@ const closedBlock = <Fields extends Schema.Struct.Fields>(block: Schema.Struct<F
     fieldCheck((value) => unknownFields(value, block.fields))
   )
 
-const OpenBlock = Schema.Union([TextBlock, ImageBlock, AudioBlock, ReferenceVideoBlock])
+const OpenBlock = Schema.Union([TextBlock, ImageBlock, AudioBlock, VideoUrlBlock])
 export type ContentBlock = typeof OpenBlock.Type
 
 /** A content block. Unknown fields of a block are refused, because they would have no effect. */
@@ -69,13 +88,25 @@ const ContentBlock: Schema.Codec<ContentBlock, typeof OpenBlock.Encoded> = Schem
   closedBlock(TextBlock),
   closedBlock(ImageBlock),
   closedBlock(AudioBlock),
-  closedBlock(ReferenceVideoBlock)
+  closedBlock(VideoUrlBlock)
 ]).annotate({ expected: "a block of type text, image_url, audio_url or video_url" })
 
 const media = (what: string) =>
   optional(Media, `${ONE_MEDIUM}, or an array of them`).annotate({
     description: `${what}: ${ONE_MEDIUM}, or an array of them; ignored beside content`
   })
+
+const OneVideo = videoRef({ role: videoRole })
+const Videos = Schema.Union([
+  OneVideo,
+  Schema.Array(OneVideo).check(
+    Schema.isMaxLength(MAX_MEDIA, { expected: `at most ${MAX_MEDIA} of them` })
+  )
+])
+export type Videos = typeof Videos.Type
+const videos = optional(Videos, `${ONE_VIDEO}, or an array of them`).annotate({
+  description: `Input videos: ${ONE_VIDEO}, or an array of them, the objects with a role; ignored beside content`
+})
 
 /**
  * An aspect ratio, forwarded unchanged. Dashes are refused, because resellers may write the ratio
@@ -111,9 +142,9 @@ const VideoFields = Schema.Struct({
   audio: media("Reference sound"),
   audio_url: media("Reference sound"),
   audios: media("Reference sound"),
-  video: media("Reference videos"),
-  video_url: media("Reference videos"),
-  videos: media("Reference videos"),
+  video: videos,
+  video_url: videos,
+  videos,
   duration: optionalWholeNumber("a whole number of seconds").annotate({
     description:
       "Output seconds that the model offers, or -1 where it may choose; 5 or the nearest when left out"
@@ -178,6 +209,8 @@ const ParameterFields = Schema.Struct({
   seed: optionalWholeNumber("a whole number").annotate({ description: VENDOR_FIELD }),
   negative_prompt: vendorText,
   camera_fixed: vendorBoolean,
+  omni_reference_task_type: vendorText,
+  return_last_frame: vendorBoolean,
   watermark: vendorBoolean,
   prompt_extend: vendorBoolean,
   multi_shot: vendorBoolean,

@@ -4,7 +4,7 @@
  */
 import { Result } from "effect"
 import { InvalidRequest } from "../Errors.ts"
-import { MAX_MEDIA, mediaUrls, urlOf } from "../mediaUrls.ts"
+import { isList, MAX_MEDIA, mediaUrls, urlOf } from "../mediaUrls.ts"
 import { MAX_PROMPT } from "../plainText.ts"
 import { flagOf, parameterFlags } from "./flagTable.ts"
 import { type FlagValues, takeFlags } from "./PromptFlags.ts"
@@ -13,6 +13,8 @@ import {
   type ImageRole,
   isRatio,
   type VideoBody,
+  type VideoRole,
+  type Videos,
   vendorFieldsOf
 } from "./VideoBody.ts"
 
@@ -21,7 +23,12 @@ export type VideoBlock =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "image"; readonly role: ImageRole | null; readonly url: string }
   | { readonly type: "audio"; readonly url: string }
-  | { readonly type: "video"; readonly url: string }
+  | {
+      readonly type: "video"
+      /** Missing for a reference. */
+      readonly role?: Exclude<VideoRole, "reference_video">
+      readonly url: string
+    }
 
 /**
  * A normalized request, each value in exactly one place. `null` means that the client gave no
@@ -52,9 +59,21 @@ const toBlock = (block: ContentBlock): VideoBlock => {
       }
     case "audio_url":
       return { type: "audio", url: urlOf(block.audio_url) }
-    case "video_url":
-      return { type: "video", url: urlOf(block.video_url) }
+    case "video_url": {
+      const video = { type: "video", url: urlOf(block.video_url) } as const
+      const { role } = block
+      return role == null || role === "reference_video" ? video : { ...video, role }
+    }
   }
+}
+
+const liftVideos = (videos: Videos | null | undefined): ReadonlyArray<ContentBlock> => {
+  if (videos === null || videos === undefined) return []
+  return (isList(videos) ? videos : [videos]).map((video) => ({
+    type: "video_url",
+    role: typeof video === "string" ? null : (video.role ?? null),
+    video_url: urlOf(video)
+  }))
 }
 
 /** Top-level media as blocks, in the order image, audio, video. */
@@ -65,9 +84,7 @@ const liftMedia = (body: VideoBody): ReadonlyArray<ContentBlock> => [
   ...[body.audio, body.audio_url, body.audios]
     .flatMap(mediaUrls)
     .map((audio_url): ContentBlock => ({ type: "audio_url", audio_url })),
-  ...[body.video, body.video_url, body.videos]
-    .flatMap(mediaUrls)
-    .map((video_url): ContentBlock => ({ type: "video_url", video_url }))
+  ...[body.video, body.video_url, body.videos].flatMap(liftVideos)
 ]
 
 /**
@@ -140,6 +157,9 @@ export const normaliseVideo = (body: VideoBody): Result.Result<VideoInput, Inval
     if (countInputs(blocks).images > MAX_MEDIA) {
       return yield* refuse("images", `Expected at most ${MAX_MEDIA} images in all`)
     }
+    if (baseVideosOf(blocks).length > 1) {
+      return yield* refuse("video", "Expected at most one video to edit or to extend")
+    }
     if (blocks.length === 0) {
       return yield* Result.fail(
         new InvalidRequest({
@@ -162,6 +182,12 @@ export const normaliseVideo = (body: VideoBody): Result.Result<VideoInput, Inval
       flagged: Object.keys(flagged)
     }
   })
+
+/** The videos that an order edits or extends; an order has at most one. */
+export const baseVideosOf = (blocks: ReadonlyArray<VideoBlock>) =>
+  blocks.flatMap((block) =>
+    block.type === "video" && block.role !== undefined ? [{ role: block.role, url: block.url }] : []
+  )
 
 export const countInputs = (blocks: ReadonlyArray<VideoBlock>) => {
   const count = (type: VideoBlock["type"]) => blocks.filter((block) => block.type === type).length

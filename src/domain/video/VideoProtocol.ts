@@ -1,21 +1,28 @@
 /** The video protocols: what a client may order from each, and how it is billed. */
+
+import { Result } from "effect"
+import { InvalidRequest } from "../Errors.ts"
 import type { VendorBill } from "../money/vendorBill.ts"
 import { miniMaxFamilies, placeMiniMax } from "./families/minimax.ts"
 import {
   anyForm,
+  describeInputs,
   familyOf,
+  type InputRole,
   type PlaceOrder,
   rolesByForms,
+  rolesWith,
   type VideoFamily,
   type VideoPlacement
 } from "./families/VideoFamily.ts"
 import { placeVeo, veoFamilies, veoSeconds } from "./families/veo.ts"
-import { contentFamilies, placeContent } from "./families/vp_a.ts"
+import { anyContent, contentFamilies, placeContent } from "./families/vp_a.ts"
 import {
   olderUnifiedResolutions,
   placeOlderUnified,
   placeUnified,
-  unifiedFamilies
+  unifiedFamilies,
+  unknownUnified
 } from "./families/vp_d.ts"
 import { placeTier, tierFamilies } from "./families/vp_e.ts"
 import { cloudFamilies, cloudResolutions, isSizedCloud, placeCloud } from "./families/vp_f.ts"
@@ -48,6 +55,8 @@ export interface VideoProtocolRow extends VideoParameters {
    * applies; for an unknown model, the inputs alone decide the call.
    */
   readonly families?: ReadonlyArray<VideoFamily>
+  /** The forms of a model without a family; those of `anyForm` if missing. */
+  readonly unknownForms?: Pick<VideoFamily, "forms">
   /** The closed interval of allowed durations, in whole seconds. */
   readonly seconds: readonly [min: number, max: number]
   /** The only durations in `seconds`, in order; every whole second if missing. */
@@ -106,6 +115,7 @@ export const videoProtocols = {
     relays: false,
     relayFamily: "a",
     families: contentFamilies,
+    unknownForms: anyContent,
     ...blockParameters
   },
   vp_b: {
@@ -132,6 +142,7 @@ export const videoProtocols = {
   },
   vp_d: {
     families: unifiedFamilies,
+    unknownForms: unknownUnified,
     seconds: [3, 15],
     smart: "never",
     resolutions: ["720p", "1080p", "4K"],
@@ -254,8 +265,47 @@ export const placeOrder = (
 ): VideoPlacement => {
   const vendor = row.relays ? (listed ?? row) : row
   const place = vendor.place ?? placeByFamily(vendor.families ?? [])
-  const isOlder = row.relays && listed?.relayFamily === "d"
+  const isOlder = isOlderApi({ row, listed })
   return (isOlder ? placeOlderUnified : place)(upstreamModel, blocks)
+}
+
+/**
+ * The roles that have another meaning without a form: sent as another role, they would make
+ * another video than the one ordered.
+ */
+const rolesWithForm = {
+  middle_frame: "image",
+  edit_video: "video",
+  extend_video: "video"
+} as const satisfies Partial<Record<InputRole, VideoBlock["type"]>>
+
+const hasFormRole = (role: InputRole): role is keyof typeof rolesWithForm =>
+  Object.hasOwn(rolesWithForm, role)
+
+/** Whether a mount sends an order through the older API of a relay's family d. */
+const isOlderApi = ({ row, listed }: Pick<VideoCall, "row" | "listed">): boolean =>
+  row.relays && listed?.relayFamily === "d"
+
+const formsOf = (call: VideoCall): Pick<VideoFamily, "forms"> => {
+  const { row, listed, upstreamModel } = call
+  const vendor = row.relays ? (listed ?? row) : row
+  const unknown = isOlderApi(call) ? anyForm : (vendor.unknownForms ?? anyForm)
+  return familyOf(familiesOf(row, listed), upstreamModel) ?? unknown
+}
+
+/** Refuses a medium whose role has no form of the model, as another role would be another video. */
+export const checkForms = (
+  call: VideoCall,
+  blocks: ReadonlyArray<VideoBlock>
+): Result.Result<void, InvalidRequest> => {
+  const family = formsOf(call)
+  const lacked = rolesWith(blocks, "reference_image")
+    .filter(hasFormRole)
+    .find((role) => family.forms.every(({ takes }) => takes[role] === undefined))
+  if (lacked === undefined) return Result.void
+  const param = rolesWithForm[lacked]
+  const message = `${param}: This model does not take the role ${lacked}: it takes ${describeInputs(family)}`
+  return Result.fail(new InvalidRequest({ message, param }))
 }
 
 type WritableResolutions = Readonly<

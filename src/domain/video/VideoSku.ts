@@ -4,7 +4,7 @@
  */
 import { Array as Arr, Result } from "effect"
 import type { Prices } from "../catalog/Prices.ts"
-import { VideoSkuInvalid } from "../Errors.ts"
+import { InvalidRequest, VideoSkuInvalid } from "../Errors.ts"
 import { Resolution, tiers } from "./tiers.ts"
 import type { VideoInput } from "./VideoInput.ts"
 import {
@@ -178,6 +178,41 @@ export const resolveSku = (
     const resolution = yield* checkResolution(row, input.resolution)
     return { seconds, resolution, billedResolution: resolution ?? DEFAULT_RESOLUTION }
   })
+
+const refuseDuration = (message: string) =>
+  Result.fail(new InvalidRequest({ message: `duration: ${message}`, param: "duration" }))
+
+/**
+ * Resolves the SKU of an edit, which has the length of its video. `videoSeconds` is null if that
+ * length is unknown: the vendor then reports it, so such an order cannot be billed by ordered
+ * seconds. Fails if the order states another duration.
+ */
+export const resolveEdit = (
+  row: SkuOffer,
+  billing: SkuBilling,
+  input: Pick<VideoInput, "seconds" | "resolution">,
+  videoSeconds: number | null
+): Result.Result<VideoSku, VideoSkuInvalid | InvalidRequest> => {
+  const length = videoSeconds === null ? null : Math.max(1, Math.round(videoSeconds))
+  if (length === null && billing === "second_video") {
+    return Result.fail(
+      new InvalidRequest({
+        message:
+          "video: An edit is billed by the length of its video, which is not known: give the video as a file, as a data URL or as the id of an earlier video task",
+        param: "video"
+      })
+    )
+  }
+  const { seconds } = input
+  if (seconds !== null && seconds !== SMART_SECONDS && seconds !== length) {
+    const known = length === null ? "that of its video" : `${length}, that of its video`
+    return refuseDuration(`The length of an edit is ${known}; leave the field out`)
+  }
+  // The model takes the length from the video, also where it chooses no length of its own.
+  return length === null
+    ? resolveSku({ ...row, smart: "always" }, billing, { ...input, seconds: SMART_SECONDS })
+    : resolveSku(row, billing, { ...input, seconds: length })
+}
 
 /** The union of the durations of several offers: an interval if it has no gap. */
 const secondsTogether = (

@@ -18,6 +18,8 @@ interface VideoTask {
   readonly ratio: string | null
   /** The ordered size, if the video was ordered through OpenAI's API. */
   readonly size: string | null
+  /** The video that the order edits or extends; its task is null if it is none of this gateway. */
+  readonly source: { readonly taskId: string | null } | null
 }
 
 const seconds = (millis: number): number => Math.floor(millis / 1000)
@@ -41,7 +43,8 @@ const statusOf = (state: TaskState, answer: Answer) => {
  * stored.
  */
 export const openaiFields = (task: VideoTask, answer: Answer) => {
-  const { kind, size, ratio, finishedAt } = task
+  const { kind, size, ratio, finishedAt, source } = task
+  const sourceId = source?.taskId ?? null
   const status = statusOf(task.state, answer)
   const length = kind === null ? null : kind.seconds === "smart" ? SMART_SECONDS : kind.seconds
   return {
@@ -53,7 +56,7 @@ export const openaiFields = (task: VideoTask, answer: Answer) => {
     seconds: length === null ? null : String(length),
     size: size ?? (kind === null ? null : sizeNamed(kind.resolution, ratio)),
     prompt: null,
-    remixed_from_video_id: null
+    remixed_from_video_id: sourceId === null ? null : openaiIdOf(sourceId)
   }
 }
 

@@ -8,9 +8,16 @@ import type { VideoInput } from "./VideoInput.ts"
 import { placeOrder, type VideoCall } from "./VideoProtocol.ts"
 import type { InputMode, VideoFacts } from "./videoFacts.ts"
 
+const references: ReadonlyArray<InputRole> = [
+  "reference_image",
+  "reference_video",
+  "edit_video",
+  "extend_video"
+]
+
 const modeOf = (roles: ReadonlySet<InputRole>): InputMode => {
-  if (roles.has("reference_image") || roles.has("reference_video")) return "reference"
-  if (roles.has("last_frame")) return "frames"
+  if (references.some((role) => roles.has(role))) return "reference"
+  if (roles.has("last_frame") || roles.has("middle_frame")) return "frames"
   return roles.has("first_frame") ? "image" : "text"
 }
 

@@ -38,10 +38,13 @@ const inputs = (description: string) =>
 /** The largest number of media by role; a role that is left out is not accepted. */
 const InputLimits = Schema.Struct({
   first_frame: inputs("Pictures that the video begins with"),
+  middle_frame: inputs("Pictures between the first and the last one"),
   last_frame: inputs("Pictures that it ends with"),
   reference_image: inputs("Reference pictures"),
   reference_video: inputs("Reference videos"),
-  reference_audio: inputs("Reference sounds")
+  reference_audio: inputs("Reference sounds"),
+  edit_video: inputs("Videos to edit"),
+  extend_video: inputs("Videos to extend")
 } satisfies Record<InputRole, unknown>)
 export type InputLimits = typeof InputLimits.Type
 

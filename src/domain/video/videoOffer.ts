@@ -175,10 +175,13 @@ export const offersTogether = (offers: Arr.NonEmptyReadonlyArray<VideoOffer>): V
 
 const fieldOf: Readonly<Record<InputRole, VideoBlock["type"]>> = {
   first_frame: "image",
+  middle_frame: "image",
   last_frame: "image",
   reference_image: "image",
   reference_video: "video",
-  reference_audio: "audio"
+  reference_audio: "audio",
+  edit_video: "video",
+  extend_video: "video"
 }
 
 const refuse = (param: string, message: string) =>

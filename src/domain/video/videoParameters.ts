@@ -31,7 +31,14 @@ export const blockParameters: VideoParameters = {
   parameters: {
     seed: seed(-1, 4_294_967_295, "-1"),
     camera_fixed: flag("Whether the camera stands still"),
-    watermark
+    watermark,
+    return_last_frame: flag("Whether the answer has the last frame as a picture, too", false),
+    omni_reference_task_type: {
+      type: "choice",
+      values: ["auto", "reference", "edit", "extend"],
+      description:
+        "What the vendor does with input videos; it must agree with their roles, which set it when it is left out"
+    }
   }
 }
 

@@ -3,12 +3,13 @@
  * gateways copy results, but only one gateway at a time copies the same result. A failed copy does
  * not change its task.
  */
-import { Clock, Effect, FiberSet, Layer, Metric } from "effect"
+import { Clock, Effect, FiberSet, Layer, Metric, Result } from "effect"
 import { makeOpenVendorFile } from "../../channels/vendorFiles.ts"
 import { servedType } from "../../domain/files/mediaTypes.ts"
 import { taskKindOf } from "../../domain/orderIds.ts"
 import { expiryOf } from "../../domain/resultAddresses.ts"
 import { imageAddresses } from "../../domain/taskAnswers.ts"
+import { stillsOf } from "../../domain/video/videoStills.ts"
 import { bytesWithin, headerOf, OutgoingFault } from "../../egress/OutgoingWeb.ts"
 import { startJob } from "../../runtime/backgroundJobs.ts"
 import { Settings } from "../../runtime/Settings.ts"
@@ -36,6 +37,9 @@ const MIN_DELAY_SECONDS = 5
 const MAX_DELAY_SECONDS = 600
 /** The assumed lifetime of a vendor's address that has no expiry in its signature. */
 const DEFAULT_LIFETIME_SECONDS = 24 * 3600
+
+/** The number of tries after which a video is stored without its stills. */
+const STILL_TRIES = 3
 
 const addressesOf = ({ taskId, task }: ClaimedResult): ReadonlyArray<string | null> =>
   taskKindOf(taskId) === "video" ? [task.videoUrl] : imageAddresses(task)
@@ -88,12 +92,36 @@ export const layerResultCopier = Layer.effectDiscard(
       return { ...stored, contentType } satisfies ArchivedFile
     }, Effect.scoped)
 
-    const copyAll = (result: ClaimedResult) =>
-      Effect.forEach(addressesOf(result), (address, n) =>
-        address === null
-          ? new OutgoingFault({ message: `file ${n} has no address`, isRefused: false })
-          : copyFile(objectKeyOf(result.organizationId, result.taskId, n), address, result.task)
+    const copyNumber = (result: ClaimedResult, address: string | null, n: number) =>
+      address === null
+        ? new OutgoingFault({ message: `file ${n} has no address`, isRefused: false })
+        : copyFile(objectKeyOf(result.organizationId, result.taskId, n), address, result.task)
+
+    /**
+     * Copies the stills of a video, up to the first one that cannot be loaded. From the last try on,
+     * the video is stored without the rest, which are then served from the vendor.
+     */
+    const copyStills = Effect.fnUntraced(function* (result: ClaimedResult) {
+      const files: Array<ArchivedFile> = []
+      for (const { url, n } of stillsOf(result.task.stills)) {
+        const copied = yield* Effect.result(copyNumber(result, url, n))
+        if (Result.isSuccess(copied)) {
+          files.push(copied.success)
+        } else if (result.tries < STILL_TRIES) {
+          return yield* copied.failure
+        } else {
+          break
+        }
+      }
+      return files
+    })
+
+    const copyAll = Effect.fnUntraced(function* (result: ClaimedResult) {
+      const files = yield* Effect.forEach(addressesOf(result), (address, n) =>
+        copyNumber(result, address, n)
       )
+      return [...files, ...(yield* copyStills(result))]
+    })
 
     const endOf = (result: ClaimedResult, reason: string, nowMillis: number): CopyEnd =>
       hasExpired(result, nowMillis)

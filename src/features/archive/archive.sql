@@ -64,6 +64,7 @@ BEGIN
   UPDATE tasks t
      SET erased_at = erased,
          video_url = CASE WHEN t.video_url IS NOT NULL THEN '' END,
+         stills = NULL,
          result = CASE WHEN t.result IS NOT NULL THEN '{}' END,
          error_message = CASE WHEN t.error_message IS NOT NULL THEN '' END
    WHERE t.organization_id = p_organization AND t.id = p_id

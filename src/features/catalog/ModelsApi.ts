@@ -14,10 +14,13 @@ const ModelTakes = Schema.Struct({
   inputs: arrayOf(
     Schema.Struct({
       first_frame: Schema.optionalKey(integer("Pictures that the video begins with")),
+      middle_frame: Schema.optionalKey(integer("Pictures between the first and the last one")),
       last_frame: Schema.optionalKey(integer("Pictures that it ends with")),
       reference_image: Schema.optionalKey(integer("Reference pictures")),
       reference_video: Schema.optionalKey(integer("Reference videos")),
-      reference_audio: Schema.optionalKey(integer("Reference sounds"))
+      reference_audio: Schema.optionalKey(integer("Reference sounds")),
+      edit_video: Schema.optionalKey(integer("Videos to edit")),
+      extend_video: Schema.optionalKey(integer("Videos to extend"))
     } satisfies Record<InputRole, unknown>),
     "Media that may be given together, with the most of each; an empty one is a text alone"
   ),

@@ -17,7 +17,7 @@ import { withoutEchoes, withoutMedia } from "../../redaction/promptsFromRecords.
 import { textDigest } from "../../redaction/textDigest.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import type { Caller } from "../../services/Access.ts"
-import type { UpstreamTask } from "../../services/TaskRepo.ts"
+import type { SourceVideo, UpstreamTask } from "../../services/TaskRepo.ts"
 import type { OrderResolution } from "../OrderResolution.ts"
 import { type OrderRun, type PaidOrder, unstreamedHooks } from "../orderValue.ts"
 import { encodeWaitingVideo } from "./waitingVideo.ts"
@@ -29,8 +29,12 @@ export interface AcceptedVideo {
    * earlier request with the same key.
    */
   readonly kind: VideoKind | null
-  /** The ordered shape; null where the kind is null. */
-  readonly shape: { readonly ratio: string | null; readonly size: string | null } | null
+  /** The ordered shape, and the video that is edited or extended; null where the kind is null. */
+  readonly shape: {
+    readonly ratio: string | null
+    readonly size: string | null
+    readonly source: SourceVideo | null
+  } | null
   /** Whether the order waits for a place at its channel. */
   readonly isWaiting: boolean
 }
@@ -71,7 +75,7 @@ export const makeVideoOrder = Effect.fnUntraced(function* (
     /** Whether the order has waited, so that its client has its id already. */
     hasWaited = false
   ) {
-    const { mounts, model, priceList, quote, input, files } = yield* Effect.mapError(
+    const { mounts, model, priceList, quote, input, files, source } = yield* Effect.mapError(
       resolve.video(caller, body, wish ?? undefined),
       (error) => (wish === null ? error : openaiErrorOf(error))
     )
@@ -93,6 +97,7 @@ export const makeVideoOrder = Effect.fnUntraced(function* (
       ratio: input.ratio,
       sound,
       ...(size === null ? {} : { size }),
+      ...(source === null ? {} : { source }),
       ...(mounts.every(({ isMarked }) => isMarked) ? { marked: true } : {})
     }
     const prompt = input.blocks.flatMap((block) => (block.type === "text" ? [block.text] : []))
@@ -100,7 +105,7 @@ export const makeVideoOrder = Effect.fnUntraced(function* (
     const acceptedAs = (id: string): AcceptedVideo => ({
       id,
       kind: kindOf(model.id, quote),
-      shape: { ratio: input.ratio, size },
+      shape: { ratio: input.ratio, size, source },
       isWaiting: false
     })
 

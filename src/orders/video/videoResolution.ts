@@ -5,8 +5,13 @@ import { mountProtocol } from "../../domain/catalog/CatalogRules.ts"
 import { type Limits, limitsOf } from "../../domain/catalog/ModelLimits.ts"
 import type { Prices, SecondVideoPrices, TokenVideoPrices } from "../../domain/catalog/Prices.ts"
 import { BillingUnavailable, VideoUnsupportedProtocol } from "../../domain/Errors.ts"
-import { videoReferences } from "../../domain/files/fileReferences.ts"
+import {
+  videoReferences,
+  videoTaskReferences,
+  withAddresses
+} from "../../domain/files/fileReferences.ts"
 import { isMarked, withMark } from "../../domain/marks.ts"
+import { taskNamed } from "../../domain/orderIds.ts"
 import { upstreamErrorOf } from "../../domain/VendorOutcome.ts"
 import { familyOf, type VideoPlacement } from "../../domain/video/families/VideoFamily.ts"
 import { measureLengths } from "../../domain/video/length/knownSeconds.ts"
@@ -19,9 +24,15 @@ import {
 import { factsOf } from "../../domain/video/orderFacts.ts"
 import { checkSize, type SizeRequest } from "../../domain/video/sizes.ts"
 import type { VideoBody } from "../../domain/video/VideoBody.ts"
-import { countInputs, normaliseVideo, type VideoInput } from "../../domain/video/VideoInput.ts"
+import {
+  baseVideosOf,
+  countInputs,
+  normaliseVideo,
+  type VideoInput
+} from "../../domain/video/VideoInput.ts"
 import {
   canServe,
+  checkForms,
   DEFAULT_RESOLUTION,
   familiesOf,
   placeOrder,
@@ -33,7 +44,9 @@ import {
   billingOf,
   defaultsTogether,
   notOffered,
+  resolveEdit,
   resolveSku,
+  type SkuBilling,
   type VideoSku
 } from "../../domain/video/VideoSku.ts"
 import {
@@ -56,6 +69,7 @@ import {
 import type { VideoTable } from "../../domain/video/videoPriceTable.ts"
 import type { Caller } from "../../services/Access.ts"
 import { ProtocolAdapter, Protocols } from "../../services/ProtocolAdapter.ts"
+import type { SourceVideo } from "../../services/TaskRepo.ts"
 import {
   makeMarkDefault,
   makeModelCheck,
@@ -65,8 +79,12 @@ import {
   preferMarked
 } from "../OrderChecks.ts"
 import { makeFindFiles } from "../orderFiles.ts"
+import { makeFindVideos } from "./earlierVideos.ts"
 
-/** The lengths of files by their ids, measured when they were uploaded. */
+/**
+ * The lengths of input videos: of files by their ids, measured when they were uploaded, and of
+ * earlier videos by their addresses.
+ */
 type KnownLengths = ReadonlyMap<string, number | null>
 
 /** The inputs that determine the price of an order together with its SKU. */
@@ -86,6 +104,16 @@ const billsInput = (prices: VideoPrices): boolean => {
   return prices.unit === "token" || (prices.unit === "second" && prices.input_seconds === true)
 }
 
+/** The video that an order edits; undefined if it edits none. */
+const editedVideo = ({ blocks }: Pick<VideoInput, "blocks">) =>
+  baseVideosOf(blocks).find(({ role }) => role === "edit_video")
+
+/** The video that an order edits or extends, by its task where the order names one. */
+const sourceOf = ({ blocks }: VideoInput): SourceVideo | null => {
+  const [video] = baseVideosOf(blocks)
+  return video === undefined ? null : { role: video.role, taskId: taskNamed(video.url)?.id ?? null }
+}
+
 const noLengths = { seconds: null, hasUnknown: false }
 
 /**
@@ -97,8 +125,14 @@ const quoteByPrices = (
   sku: VideoSku,
   facts: VideoFacts,
   referenceImages: number,
-  { input: { blocks }, lengths, limits, longestOutputSeconds }: PriceInput
+  { input, lengths, limits, ...priceInput }: PriceInput
 ) => {
+  const { blocks } = input
+  // An edit of unknown length has at most the length that its video can have.
+  const longestOutputSeconds =
+    sku.seconds === "smart" && editedVideo(input) !== undefined
+      ? limits.input_video_seconds
+      : priceInput.longestOutputSeconds
   const { seconds, hasUnknown } = billsInput(prices) ? measureLengths(blocks, lengths) : noLengths
   const inputs = {
     videos: countInputs(blocks).videos,
@@ -127,6 +161,14 @@ const isVideoPrices = (prices: Prices | undefined) =>
 const billingFor = ({ billing }: VideoProtocolRow, prices: Prices | undefined) =>
   billingOf(prices) ?? billing ?? "second_video"
 
+/** The SKU of an order; that of an edit depends on the length of its video. */
+const skuOf = (offer: VideoOffer, billing: SkuBilling, { input, lengths }: PriceInput) => {
+  const edited = editedVideo(input)
+  if (edited === undefined) return resolveSku(offer, billing, input)
+  const { seconds } = measureLengths([{ type: "video", url: edited.url }], lengths)
+  return resolveEdit(offer, billing, input, seconds)
+}
+
 /** Determines SKU and price of a video from the request alone. */
 const priceVideo = (
   call: VideoCall,
@@ -136,7 +178,7 @@ const priceVideo = (
 ) =>
   Result.gen(function* () {
     const { input } = priceInput
-    const sku = yield* resolveSku(offer, billingFor(call.row, prices), input)
+    const sku = yield* skuOf(offer, billingFor(call.row, prices), priceInput)
     if (!isVideoPrices(prices)) {
       return yield* Result.fail(
         new BillingUnavailable({
@@ -171,6 +213,7 @@ export const makeVideoResolution = Effect.gen(function* () {
   const protocols = yield* Protocols
   const adapters = yield* ProtocolAdapter
   const findFiles = yield* makeFindFiles
+  const findVideos = yield* makeFindVideos
   const marksByDefault = yield* makeMarkDefault
 
   /**
@@ -243,6 +286,7 @@ export const makeVideoResolution = Effect.gen(function* () {
           const parameters = isMarkDefault ? withMark(values, fields) : values
           yield* checkSizeBy([offer])
           const limited = yield* checkLimits(offer, input, rolesBy(call))
+          yield* checkForms(call, limited.blocks)
           const priced = yield* priceVideo(call, offer, model.prices, {
             ...priceInput,
             input: limited
@@ -317,12 +361,17 @@ export const makeVideoResolution = Effect.gen(function* () {
     const defaultRatio = defaultRatioOf(offers === null ? {} : offersTogether(offers))
     const input =
       options === undefined ? bodyInput : applyOpenaiOptions(bodyInput, options, defaultRatio)
-    return offers === null ? input : { ...input, ...defaultsTogether(offers, input) }
+    if (offers === null) return input
+    const defaults = defaultsTogether(offers, input)
+    // An edit has the length of its video, not that of other orders.
+    return editedVideo(input) === undefined
+      ? { ...input, ...defaults }
+      : { ...input, resolution: defaults.resolution }
   }
 
   /**
    * Checks, in this order: the content of the request, the model, unknown fields, the files to
-   * which the request refers, the mounts with their protocols, the accounts, the vendor's own
+   * and earlier videos to which the request refers, the mounts with their protocols, the accounts, the vendor's own
    * fields, the limits of the model, duration and resolution, the price. The model is checked before
    * the fields: when a body was meant for another route, an error about the model is the better
    * explanation.
@@ -346,10 +395,17 @@ export const makeVideoResolution = Effect.gen(function* () {
     const ordered = yield* Effect.fromResult(modelCheck)
     yield* Effect.fromResult(fieldCheck)
     const files = yield* findFiles(caller, videoReferences(body))
-    const lengths = new Map([...files].map(([id, { seconds }]) => [id, seconds]))
-    const input = completeInput(ordered, bodyInput, options)
+    const videos = yield* findVideos(caller, videoTaskReferences(body))
+    const lengths = new Map([
+      ...[...files].map(([id, { seconds }]) => [id, seconds] as const),
+      ...[...videos.values()].map(({ address, seconds }) => [address, seconds] as const)
+    ])
+    const addresses = new Map([...videos].map(([id, { address }]) => [id, address]))
+    const blocks = withAddresses(bodyInput.blocks, addresses)
+    const input = completeInput(ordered, { ...bodyInput, blocks }, options)
     const sizeRequest = options === undefined ? null : sizeRequestOf(bodyInput, options)
     const terms = { lengths, isMarkDefault: marksByDefault(caller, ordered.listMark) }
-    return { ...(yield* resolveMounts(ordered, input, sizeRequest, terms)), files }
+    const source = sourceOf(bodyInput)
+    return { ...(yield* resolveMounts(ordered, input, sizeRequest, terms)), files, source }
   })
 })

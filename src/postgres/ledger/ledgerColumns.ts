@@ -8,6 +8,7 @@ import { ChargePart } from "../../domain/money/chargeParts.ts"
 import { VendorBill } from "../../domain/money/vendorBill.ts"
 import { storable } from "../../domain/plainText.ts"
 import { type Doubt, OrderFailure, ReportedUsage } from "../../domain/VendorOutcome.ts"
+import type { VideoStills } from "../../domain/video/videoStills.ts"
 import { AnsweredCall } from "../../services/CallLog.ts"
 import { StoredAnswer } from "../../services/IdempotencyKeys.ts"
 import type { Capture, HoldRequest, Release } from "../../services/Ledger.ts"
@@ -31,6 +32,9 @@ const captureOf = (close: Close) => (close._tag === "Capture" ? close.request : 
 const usageOf = (close: Close) => captureOf(close)?.usage
 const releaseOf = (close: Close) => (close._tag === "Release" ? close.request : undefined)
 
+const storableStills = (stills: VideoStills) =>
+  Object.fromEntries(Object.entries(stills).map(([name, url]) => [name, storable(url)]))
+
 const taskEnd = (task: TaskOutcome) => {
   const { from, state } = task
   if (task.state !== "succeeded") {
@@ -48,6 +52,7 @@ const taskEnd = (task: TaskOutcome) => {
         from,
         state,
         video_url: storable(task.videoUrl),
+        stills: task.stills === undefined ? undefined : storableStills(task.stills),
         completion_tokens: task.completionTokens?.toString() ?? null
       }
 }

@@ -227,6 +227,7 @@ BEGIN
     UPDATE tasks t
        SET state = e.task_end ->> 'state', video_url = e.task_end ->> 'video_url',
            result = e.task_end ->> 'result', files = e.task_end -> 'files',
+           stills = e.task_end -> 'stills',
            completion_tokens = (e.task_end ->> 'completion_tokens')::bigint,
            error_code = e.task_end ->> 'error_code',
            error_message = e.task_end ->> 'error_message', next_poll_at = NULL,

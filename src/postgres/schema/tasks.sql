@@ -30,6 +30,8 @@ CREATE TABLE tasks (
   account_version integer,
   key_name text,
   video_url text,
+  -- The pictures beside a video: {lastFrameUrl, coverUrl}; null where there is none.
+  stills jsonb,
   -- The answer to the client of an image task, as JSON; empty for speech.
   result text,
   -- The files of a task that are in the archive already, in the format of `archives.files`.

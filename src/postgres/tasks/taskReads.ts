@@ -31,7 +31,8 @@ const taskColumns = columnsOf(Task, "d", {
   sincePollSeconds: secondsSince("d.asked_at"),
   kind: KIND,
   ratio: "d.summary ->> 'ratio'",
-  size: "d.summary ->> 'size'"
+  size: "d.summary ->> 'size'",
+  source: "d.summary -> 'source'"
 })
 
 interface TaskKey {

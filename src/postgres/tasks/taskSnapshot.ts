@@ -13,7 +13,7 @@ export const taskSnapshotOf = (task: string): string => `
     'id', ${task}.id, 'memberId', ${task}.member_id, 'state', ${task}.state,
     'channelId', ${task}.channel_id, 'protocol', ${task}.protocol,
     'accountVersion', ${task}.account_version, 'keyName', ${task}.key_name,
-    'videoUrl', ${task}.video_url, 'result', ${task}.result,
+    'videoUrl', ${task}.video_url, 'stills', ${task}.stills, 'result', ${task}.result,
     'completionTokens', ${task}.completion_tokens::text, 'errorCode', ${task}.error_code,
     'errorMessage', ${task}.error_message, 'isArchived', ${task}.is_archived,
     'isMarked', ${isMarkedOf(task)}) END`

@@ -7,6 +7,7 @@ import { Context, type Effect, Schema } from "effect"
 import { type InvalidRequest, NotFound } from "../../domain/Errors.ts"
 import { taskDialects } from "../../domain/orderIds.ts"
 import { TaskState } from "../../domain/taskStates.ts"
+import { VideoStills } from "../../domain/video/videoStills.ts"
 import type { Page, PageRequest } from "../../runtime/Page.ts"
 import { TaskResult } from "../TaskRepo.ts"
 
@@ -23,6 +24,7 @@ export const TaskSnapshot = Schema.Struct({
   keyName: Schema.NullOr(Schema.String),
   state: TaskState,
   videoUrl: Schema.NullOr(Schema.String),
+  stills: Schema.NullOr(VideoStills),
   result: Schema.NullOr(Schema.fromJsonString(TaskResult)),
   completionTokens: Schema.NullOr(Schema.BigIntFromString),
   errorCode: Schema.NullOr(Schema.String),

@@ -5,10 +5,13 @@ import { longestClipSeconds } from "../media/clip.ts"
 /** The role of an input medium in an order. */
 export type MediaRole =
   | "first_frame"
+  | "middle_frame"
   | "last_frame"
   | "reference_image"
   | "reference_video"
   | "reference_audio"
+  | "edit_video"
+  | "extend_video"
 
 /** Maximum number of media per role in one order; a role that is left out is not supported. */
 type MediaLimits = Readonly<Partial<Record<MediaRole, number>>>

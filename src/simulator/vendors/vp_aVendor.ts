@@ -2,13 +2,18 @@ import { Effect, Option, Schema } from "effect"
 import { HttpServerResponse } from "effect/http"
 import type { AcceptedEntry, EndedEntry } from "../Book.ts"
 import { numberFrom, randomText } from "../digest.ts"
-import { MediaLinks } from "../Media.ts"
+import { MediaLinks, secondsOfLink } from "../Media.ts"
 import { clipSize } from "../media/clip.ts"
 import { placeOrder } from "../placeOrder.ts"
-import { framesPerSecond, renderedRatio, renderedResolution } from "../rendering.ts"
+import {
+  assumedInputSeconds,
+  framesPerSecond,
+  renderedRatio,
+  renderedResolution
+} from "../rendering.ts"
 import { Tasks } from "../Tasks.ts"
 import { type Call, type Desk, decodeBody, keyOf, type Refusal, type Vendor } from "../Vendor.ts"
-import { taskTypeOf, textOf } from "./contentBlocks.ts"
+import { type Content, countBlocks, taskTypeOf, textOf } from "./contentBlocks.ts"
 import {
   badKey,
   draftOf,
@@ -47,6 +52,9 @@ const Submit = Schema.Struct({
   frames: Schema.optionalKey(between(FEWEST_FRAMES, 289)),
   priority: Schema.optionalKey(between(0, 9)),
   service_tier: Schema.optionalKey(Schema.Literals(["default", "flex"])),
+  omni_reference_task_type: Schema.optionalKey(
+    Schema.Literals(["auto", "reference", "edit", "extend"])
+  ),
   callback_url: Schema.optionalKey(Schema.String),
   execution_expires_after: Schema.optionalKey(between(3600, 259200))
 })
@@ -70,6 +78,7 @@ const optionsOf = (order: typeof Submit.Type) => ({
   camera_fixed: order.camera_fixed,
   draft: order.draft,
   frames: order.frames,
+  omni_reference_task_type: order.omni_reference_task_type,
   priority: order.priority,
   service_tier: order.service_tier === "default" ? undefined : order.service_tier
 })
@@ -83,6 +92,32 @@ const inapplicable = (order: typeof Submit.Type): Refusal | undefined => {
   }
   return order.frames !== undefined && (order.frames - FEWEST_FRAMES) % FRAMES_STEP !== 0
     ? invalidParameter("frames")
+    : undefined
+}
+
+const constraint = (param: string, why: string) =>
+  refusal(
+    400,
+    "InvalidParameter.TaskTypeConstraint",
+    `The parameter \`${param}\` specified in the request is not valid: ${why}`,
+    "BadRequest",
+    param
+  )
+
+/**
+ * The fault of an edit or an extension. Both keep the ratio of the input video, and an edit its
+ * length as well.
+ */
+const taskTypeFault = (order: typeof Submit.Type): Refusal | undefined => {
+  const { omni_reference_task_type: task, content, duration, ratio } = order
+  if (task !== "edit" && task !== "extend") return undefined
+  if (countBlocks(content, "video_url") === 0) {
+    return constraint("content", `the task type ${task} needs a reference video.`)
+  }
+  if (ratio !== undefined && ratio !== "adaptive")
+    return constraint("ratio", `it must be adaptive for ${task}.`)
+  return task === "edit" && duration !== undefined && duration !== -1
+    ? constraint("duration", "it must be -1 for edit.")
     : undefined
 }
 
@@ -134,6 +169,26 @@ const readPage = (query: URLSearchParams, name: string, usual: number) => {
     : Effect.fail(invalidParameter(name))
 }
 
+/**
+ * The length of the video that an order edits: that of a video of this simulator, and the assumed
+ * length of any other.
+ */
+const editedSeconds = (content: Content): number => {
+  const [url = ""] = content.flatMap((block) =>
+    block.type === "video_url" ? [block.video_url.url] : []
+  )
+  const seconds = secondsOfLink(url)
+  return seconds ?? assumedInputSeconds
+}
+
+/** The length of the ordered video, in the order's field: that of an edit is its video's. */
+const durationOf = (order: typeof Submit.Type): typeof order => {
+  if (order.omni_reference_task_type === "edit") {
+    return { ...order, duration: editedSeconds(order.content) }
+  }
+  return order.frames === undefined ? order : { ...order, duration: secondsOfFrames(order.frames) }
+}
+
 const secondsOfFrames = (frames: number): number => Math.round(frames / framesPerSecond)
 
 const newId = (nowMillis: number): string => {
@@ -145,7 +200,7 @@ const newId = (nowMillis: number): string => {
 export const callsAt = (desk: Desk) => ({
   submit: Effect.fnUntraced(function* (call: Call) {
     const order = yield* decodeSubmit(call.body)
-    const fault = orderFault(order, order.resolution) ?? inapplicable(order)
+    const fault = orderFault(order, order.resolution) ?? inapplicable(order) ?? taskTypeFault(order)
     if (fault !== undefined) return yield* fault
     const seed =
       order.seed === undefined || order.seed === -1
@@ -155,12 +210,7 @@ export const callsAt = (desk: Desk) => ({
       desk,
       call,
       {
-        ...draftOf(
-          order.frames === undefined
-            ? order
-            : { ...order, duration: secondsOfFrames(order.frames) },
-          order.resolution ?? "720p"
-        ),
+        ...draftOf(durationOf(order), order.resolution ?? "720p"),
         echo: {
           ...(order.frames === undefined ? {} : { frames: order.frames }),
           seed,

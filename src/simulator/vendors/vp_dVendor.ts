@@ -164,7 +164,7 @@ const submit = (mode: Mode) =>
           n: null,
           size: null,
           inputs: {
-            images: countOf(submission, "first_frame", "last_frame", "refer_image"),
+            images: countOf(submission, "first_frame", "middle_frame", "last_frame", "refer_image"),
             videos: countOf(submission, "feature_video", "base_video"),
             audios: 0
           },

@@ -88,6 +88,7 @@ export const taskSnapshot = (books: Books | undefined, id: string) => {
         keyName: task.keyName,
         state: task.state,
         videoUrl: task.videoUrl,
+        stills: task.stills,
         result: task.result === null ? null : decodeResult(task.result),
         completionTokens: task.completionTokens,
         errorCode: task.errorCode,

@@ -5,6 +5,7 @@ import type { InvalidRequest } from "../../domain/Errors.ts"
 import { Quote } from "../../domain/money/Quote.ts"
 import type { VendorBill } from "../../domain/money/vendorBill.ts"
 import type { OrderFailure } from "../../domain/VendorOutcome.ts"
+import type { VideoStills } from "../../domain/video/videoStills.ts"
 import type { SealedMonth } from "../../features/statements/Statements.ts"
 import { cutPage, type Page, type PageRequest, unknownCursor } from "../../runtime/Page.ts"
 import type { AnsweredCall, CallSubject, VendorCall } from "../../services/CallLog.ts"
@@ -51,6 +52,7 @@ export interface StoredTask {
   accountVersion: number | null
   keyName: string | null
   videoUrl: string | null
+  stills: VideoStills | null
   /** The result as JSON text. */
   result: string | null
   files: ReadonlyArray<ArchivedFile> | null

@@ -13,6 +13,7 @@ import { COPY_LEASE_SECONDS } from "../../services/results/Archives.ts"
 import {
   type ClaimedTask,
   DuplicateJob,
+  SourceVideo,
   type Task,
   TaskRepo,
   TaskResult,
@@ -47,13 +48,17 @@ const kindOfRow = ({ request }: Row) =>
 const decodeResult = Schema.decodeSync(Schema.fromJsonString(TaskResult))
 
 const isShape = Schema.is(
-  Schema.Struct({ ratio: Schema.NullOr(Schema.String), size: Schema.optionalKey(Schema.String) })
+  Schema.Struct({
+    ratio: Schema.NullOr(Schema.String),
+    size: Schema.optionalKey(Schema.String),
+    source: Schema.optionalKey(SourceVideo)
+  })
 )
-/** Reads the ordered aspect ratio and size from a task's summary. */
+/** Reads the ordered aspect ratio and size, and the edited video, from a task's summary. */
 const shapeOf = (summary: unknown) =>
   isShape(summary)
-    ? { ratio: summary.ratio, size: summary.size ?? null }
-    : { ratio: null, size: null }
+    ? { ratio: summary.ratio, size: summary.size ?? null, source: summary.source ?? null }
+    : { ratio: null, size: null, source: null }
 
 const toTask = (row: Row, now: number): Task => {
   const { request, job, task } = row
@@ -69,6 +74,7 @@ const toTask = (row: Row, now: number): Task => {
     state: task.state,
     finished: isFinal(task.state),
     videoUrl: task.videoUrl,
+    stills: task.stills,
     result: task.result === null ? null : decodeResult(task.result),
     completionTokens: task.completionTokens,
     errorCode: task.errorCode,
@@ -197,6 +203,7 @@ export const layerTaskRepoMemory = Layer.effect(
       if (task === undefined || task.finishedAt === null) return false
       task.erasedAt ??= now
       task.videoUrl &&= ""
+      task.stills = null
       task.result &&= "{}"
       task.errorMessage &&= ""
       eraseCalls(organizationId, id)

@@ -65,6 +65,7 @@ const newTask = ({ ttlSeconds, task }: HoldRequest, nowMillis: number): StoredTa
         accountVersion: null,
         keyName: null,
         videoUrl: null,
+        stills: null,
         result: null,
         files: null,
         completionTokens: null,
@@ -160,6 +161,7 @@ const endTask = (task: StoredTask, outcome: TaskOutcome, nowMillis: number): voi
     task.files = outcome.files ?? null
   } else if (outcome.state === "succeeded") {
     task.videoUrl = storable(outcome.videoUrl)
+    task.stills = outcome.stills ?? null
     task.completionTokens = outcome.completionTokens
   } else {
     task.errorCode = storable(outcome.errorCode)

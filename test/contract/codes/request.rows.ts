@@ -200,7 +200,7 @@ const bodies = [
     "a bad role",
     video({ content: [{ type: "image_url", image_url: "https://x.test/1.png", role: "hero" }] }),
     "content[0].role",
-    'Expected "reference_image" | "first_frame" | "last_frame"'
+    'Expected "reference_image" | "first_frame" | "middle_frame" | "last_frame"'
   ),
   invalid(
     "a flag that is no ratio",

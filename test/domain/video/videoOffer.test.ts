@@ -263,7 +263,9 @@ describe("seconds for people", () => {
   })
 })
 
-const image = (role: "first_frame" | "last_frame" | "reference_image" | null): VideoBlock => ({
+const image = (
+  role: "first_frame" | "middle_frame" | "last_frame" | "reference_image" | null
+): VideoBlock => ({
   type: "image",
   role,
   url: "https://media.example/1.png"

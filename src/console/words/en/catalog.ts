@@ -189,10 +189,13 @@ export const catalog = {
     inputsHint: "Max number per role; 0 means not accepted",
     roles: {
       first_frame: "First frame",
+      middle_frame: "Middle frames",
       last_frame: "Last frame",
       reference_image: "Reference images",
       reference_video: "Reference videos",
-      reference_audio: "Reference audio"
+      reference_audio: "Reference audio",
+      edit_video: "Videos to edit",
+      extend_video: "Videos to extend"
     }
   },
   faults: {

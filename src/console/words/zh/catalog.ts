@@ -191,10 +191,13 @@ export const catalog: Translated<typeof english> = {
     inputsHint: "每种用途的最大数量；0 表示不接受",
     roles: {
       first_frame: "首帧",
+      middle_frame: "中间帧",
       last_frame: "尾帧",
       reference_image: "图片",
       reference_video: "视频",
-      reference_audio: "音频"
+      reference_audio: "音频",
+      edit_video: "待编辑视频",
+      extend_video: "待延长视频"
     }
   },
   faults: {

@@ -11,10 +11,13 @@ import type { VideoBlock } from "../VideoInput.ts"
 
 export const inputRoles = [
   "first_frame",
+  "middle_frame",
   "last_frame",
   "reference_image",
   "reference_video",
-  "reference_audio"
+  "reference_audio",
+  "edit_video",
+  "extend_video"
 ] as const
 /** The role of a medium. */
 export type InputRole = (typeof inputRoles)[number]
@@ -90,10 +93,17 @@ type MediaBlock = Exclude<VideoBlock, { readonly type: "text" }>
 
 const toPlacedMedium =
   (defaultRole: ImageRole) =>
-  (block: MediaBlock): PlacedMedium =>
-    block.type === "image"
-      ? { role: block.role ?? defaultRole, ordered: block.role, url: block.url }
-      : { role: `reference_${block.type}`, ordered: null, url: block.url }
+  (block: MediaBlock): PlacedMedium => {
+    const { url } = block
+    switch (block.type) {
+      case "image":
+        return { role: block.role ?? defaultRole, ordered: block.role, url }
+      case "audio":
+        return { role: "reference_audio", ordered: null, url }
+      case "video":
+        return { role: block.role ?? "reference_video", ordered: null, url }
+    }
+  }
 
 const formFor = <Mode extends string>(
   forms: ReadonlyArray<VideoForm<Mode>>,
@@ -181,10 +191,13 @@ export const rolesByForms = (
 
 const mediaNames: Readonly<Record<InputRole, readonly [one: string, many: string]>> = {
   first_frame: ["a first frame", "first frames"],
+  middle_frame: ["a frame between them", "frames between them"],
   last_frame: ["a last frame", "last frames"],
   reference_image: ["a reference image", "reference images"],
   reference_video: ["a reference video", "reference videos"],
-  reference_audio: ["a reference sound", "reference sounds"]
+  reference_audio: ["a reference sound", "reference sounds"],
+  edit_video: ["a video to edit", "videos to edit"],
+  extend_video: ["a video to extend", "videos to extend"]
 }
 
 /** Describes media by role, such as `a first frame, up to 3 reference images`. */

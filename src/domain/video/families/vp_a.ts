@@ -19,6 +19,7 @@ const frames: ContentForm = { mode: "content", takes: { first_frame: 1, last_fra
 
 const standard = ["480p", "720p", "1080p"] as const
 const common = ["seed", "watermark"]
+const withLastFrame = [...common, "return_last_frame"]
 
 type ContentFamily = VideoFamily<"content">
 
@@ -31,7 +32,7 @@ const firstGeneration = {
 const secondGeneration = {
   isSmart: true,
   sound: "switch",
-  parameters: common
+  parameters: withLastFrame
 } satisfies Partial<ContentFamily>
 
 /**
@@ -63,9 +64,16 @@ export const contentFamilies: ReadonlyArray<ContentFamily> = [
       frames,
       {
         mode: "content",
-        takes: { reference_image: 30, reference_video: 10, reference_audio: 10 }
+        takes: {
+          reference_image: 30,
+          reference_video: 10,
+          reference_audio: 10,
+          edit_video: 1,
+          extend_video: 1
+        }
       }
     ],
+    parameters: [...withLastFrame, "omni_reference_task_type"],
     seconds: [4, 30],
     resolutions: standard
   },
@@ -93,7 +101,8 @@ export const contentFamilies: ReadonlyArray<ContentFamily> = [
     ids: /seedance[-_]?v?1[-._]5(?!\d)/i,
     seconds: [4, 12],
     isSmart: true,
-    sound: "switch"
+    sound: "switch",
+    parameters: [...withLastFrame, "camera_fixed"]
   },
   {
     ...firstGeneration,
@@ -103,6 +112,15 @@ export const contentFamilies: ReadonlyArray<ContentFamily> = [
     sound: "never"
   }
 ]
+
+/** What a model without a family may take, as the vendor's ids of endpoints name no model. */
+export const anyContent: Pick<ContentFamily, "forms"> = {
+  forms: [
+    text,
+    frames,
+    { mode: "content", takes: { ...references.takes, edit_video: 1, extend_video: 1 } }
+  ]
+}
 
 const takesReferences = (upstreamModel: string): boolean =>
   familyOf(contentFamilies, upstreamModel)?.forms.some(

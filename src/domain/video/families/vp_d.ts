@@ -29,6 +29,14 @@ const omni: Form = {
   takes: { first_frame: 1, last_frame: 1, reference_image: 7, reference_video: 1 }
 }
 
+/** The form with a video that is changed or continued; frames have no place beside it. */
+const baseVideo = (role: "edit_video" | "extend_video"): Form => ({
+  mode: "omni-video",
+  takes: { reference_image: 4, [role]: 1 },
+  needs: [role]
+})
+const omniForms: ReadonlyArray<Form> = [omni, baseVideo("edit_video"), baseVideo("extend_video")]
+
 /** Matches the vendor's ids and the spellings of relays: `kling-3.0-turbo`, `kling-v3-turbo-cn`. */
 const idsOf = (model: string): RegExp => new RegExp(`(?:^|[^a-z0-9])${model}(?:-cn|-glb)?$`, "i")
 
@@ -36,7 +44,7 @@ export const unifiedFamilies: ReadonlyArray<VideoFamily<UnifiedMode>> = [
   {
     name: "Kling O1",
     ids: idsOf("o1"),
-    forms: [omni],
+    forms: omniForms,
     seconds: [3, 10],
     resolutions: ["720p", "1080p"],
     sound: "never",
@@ -45,7 +53,7 @@ export const unifiedFamilies: ReadonlyArray<VideoFamily<UnifiedMode>> = [
   {
     name: "Kling 3.0 Omni",
     ids: idsOf("omni"),
-    forms: [omni],
+    forms: omniForms,
     seconds: [3, 15],
     resolutions: ["720p", "1080p", "4K"],
     sound: "switch",
@@ -95,8 +103,19 @@ export const unifiedFamilies: ReadonlyArray<VideoFamily<UnifiedMode>> = [
  * The fallback for unknown models. The inputs decide the path, and the vendor itself refuses inputs
  * that a model does not support.
  */
-const unknownUnified: Pick<VideoFamily<UnifiedMode>, "forms" | "sound"> = {
-  forms: [text, frames, { ...omni, takes: { ...omni.takes, reference_audio: 1 } }],
+export const unknownUnified: Pick<VideoFamily<UnifiedMode>, "forms" | "sound"> = {
+  forms: [
+    text,
+    frames,
+    {
+      mode: "image-to-video",
+      takes: { ...frames.takes, middle_frame: 8 },
+      needs: ["middle_frame"]
+    },
+    { ...omni, takes: { ...omni.takes, reference_audio: 1 } },
+    baseVideo("edit_video"),
+    baseVideo("extend_video")
+  ],
   sound: "switch"
 }
 
@@ -113,6 +132,10 @@ const rolesBesideOthers = (blocks: ReadonlyArray<VideoBlock>): ReadonlyArray<Vid
 
 export const unifiedSound = (upstreamModel: string): SoundOfModel =>
   (familyOf(unifiedFamilies, upstreamModel) ?? unknownUnified).sound
+
+/** Whether a model has the setting for several shots, which is on where it is not sent. */
+export const hasMultiShot = (upstreamModel: string): boolean =>
+  familyOf(unifiedFamilies, upstreamModel)?.parameters.includes("multi_shot") ?? true
 
 /** The path of an order, with its media; fails with the inputs of the model if it has no path. */
 export const placeOnPath = (

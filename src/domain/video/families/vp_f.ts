@@ -97,7 +97,10 @@ export const cloudFamilies: ReadonlyArray<CloudFamily> = [
     ...generation27,
     name: "wan 2.7 image to video",
     ids: /wan-?2\.7-i2v(?![a-z0-9])/i,
-    forms: [{ mode: "media", takes: { ...frames, reference_audio: 1 } }],
+    forms: [
+      { mode: "media", takes: { ...frames, reference_audio: 1 } },
+      { mode: "media", takes: { extend_video: 1, last_frame: 1 }, needs: ["extend_video"] }
+    ],
     picture: "resolution",
     soundItem: "driving_audio"
   },

@@ -4,6 +4,11 @@
  */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import {
+  OpenaiEditBody,
+  OpenaiExtensionBody,
+  OpenaiRemixBody
+} from "../../../domain/video/OpenaiEditBody.ts"
 import { OpenaiVideoBody } from "../../../domain/video/OpenaiVideoBody.ts"
 import { errors, orderErrors } from "../apiErrors.ts"
 import { operation } from "../document.ts"
@@ -16,6 +21,7 @@ import {
   nullable,
   oneOf,
   TaskFailure,
+  taskId,
   text,
   textOrNull
 } from "../shared.ts"
@@ -35,7 +41,10 @@ export const openaiVideoFields = {
     "1280x720"
   ),
   prompt: Schema.Null.annotate({ description: "Always null, as it is not stored" }),
-  remixed_from_video_id: Schema.Null.annotate({ description: "Always null" })
+  remixed_from_video_id: textOrNull(
+    "The earlier video that it edits or extends; null where there is none",
+    "video_0199c8f0-5b7e-7c3a-9d2e-3f1a2b4c5d6e"
+  )
 }
 
 /** A task's own fields together with those of OpenAI's video object. */
@@ -56,18 +65,20 @@ const OpenaiVideo = asOpenaiVideo({
   task_status: oneOf(["processing", "succeeded", "failed"], "The state of the gateway's own task")
 }).annotate({ identifier: "OpenaiVideo", description: "A video in the form of OpenAI's API" })
 
+// "Not found" is also the answer to a repeated request whose task was deleted in the meantime.
+const errorsOfOrder = [
+  errors.VideoUnsupportedProtocol,
+  errors.VideoSkuInvalid,
+  errors.TaskNotFound,
+  ...orderErrors
+] as const
+
 export class OpenaiVideosGroup extends HttpApiGroup.make("openaiVideos").add(
   HttpApiEndpoint.post("create", "/videos", {
     headers: idempotencyHeader,
     payload: [OpenaiVideoBody, asForm(OpenaiVideoBody)],
     success: OpenaiVideo,
-    // "Not found" is the answer to a repeated request whose task was deleted in the meantime.
-    error: [
-      errors.VideoUnsupportedProtocol,
-      errors.VideoSkuInvalid,
-      errors.TaskNotFound,
-      ...orderErrors
-    ]
+    error: errorsOfOrder
   })
     .annotate(RequiredScope, "videos")
     .annotate(BodyLimit, "media")
@@ -79,6 +90,56 @@ export class OpenaiVideosGroup extends HttpApiGroup.make("openaiVideos").add(
         "As `videos.create` of the `openai` package sends it: a form or JSON. `seconds` and `size` are " +
           "ordered exactly, or refused with the nearest that the model offers. The task is the same as " +
           "one of `POST /v1/videos/generations`, and is read in this form by its id, `video_...`."
+      )
+    ),
+  HttpApiEndpoint.post("remix", "/videos/:task_id/remix", {
+    params: { task_id: taskId },
+    headers: idempotencyHeader,
+    payload: [OpenaiRemixBody, asForm(OpenaiRemixBody)],
+    success: OpenaiVideo,
+    error: errorsOfOrder
+  })
+    .annotate(RequiredScope, "videos")
+    .annotate(BodyLimit, "media")
+    .annotate(DecodesBody, true)
+    .annotateMerge(
+      operation(
+        "Remix a video",
+        "Orders an edit of a finished video by its model, as `videos.remix` of the `openai` package sends it."
+      )
+    ),
+  HttpApiEndpoint.post("edit", "/videos/edits", {
+    headers: idempotencyHeader,
+    payload: [OpenaiEditBody, asForm(OpenaiEditBody)],
+    success: OpenaiVideo,
+    error: errorsOfOrder
+  })
+    .annotate(RequiredScope, "videos")
+    .annotate(BodyLimit, "media")
+    .annotate(DecodesBody, true)
+    .annotate(KeepsFiles, true)
+    .annotateMerge(
+      operation(
+        "Edit a video",
+        "Orders an edit of a finished video, or of another one, which needs a `model`, as `videos.edit` of the `openai` package sends it. " +
+          "The edit has the length of its video."
+      )
+    ),
+  HttpApiEndpoint.post("extend", "/videos/extensions", {
+    headers: idempotencyHeader,
+    payload: [OpenaiExtensionBody, asForm(OpenaiExtensionBody)],
+    success: OpenaiVideo,
+    error: errorsOfOrder
+  })
+    .annotate(RequiredScope, "videos")
+    .annotate(BodyLimit, "media")
+    .annotate(DecodesBody, true)
+    .annotate(KeepsFiles, true)
+    .annotateMerge(
+      operation(
+        "Extend a video",
+        "Orders an extension of a finished video, or of another one, which needs a `model`, as `videos.extend` of the `openai` package sends it. " +
+          "`seconds` is the length that the model is asked for."
       )
     )
 ) {}

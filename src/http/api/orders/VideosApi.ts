@@ -44,7 +44,10 @@ const succeeded = {
   id: taskId,
   task_status: taskStatus("succeeded"),
   content: Schema.Struct({
-    video_url: text("The address of the video, valid until `expires_at`")
+    video_url: text("The address of the video, valid until `expires_at`"),
+    last_frame_url: Schema.optionalKey(
+      text("The address of its last frame, where `return_last_frame` was ordered")
+    )
   }).annotate({ description: "The product" }),
   usage: Schema.Struct({
     completion_tokens: Schema.optionalKey(integer("Tokens, when the vendor reported them"))
@@ -97,9 +100,11 @@ const ListedVideo = Schema.Union([
 })
 
 const variant = Schema.optionalKey(
-  Schema.Literal("video").annotate({
-    description: "Always `video`",
-    expected: "video, as vendors make no thumbnail and no spritesheet that could be passed on"
+  Schema.Literals(["video", "thumbnail", "last_frame"]).annotate({
+    description:
+      "The video, when left out; `thumbnail` is the cover that the vendor made, or else the last frame; a video without such a picture answers 404",
+    expected:
+      "video, thumbnail or last_frame, as vendors make no spritesheet that could be passed on"
   })
 )
 
@@ -190,7 +195,7 @@ export class VideosGroup extends HttpApiGroup.make("videos").add(
     .annotateMerge(
       operation(
         "Load a video",
-        "The file, complete or by `Range`, until the vendor deletes it at the task's `expires_at`."
+        "The file, or a picture of it, complete or by `Range`, until the vendor deletes it at the task's `expires_at`."
       )
     )
 ) {}

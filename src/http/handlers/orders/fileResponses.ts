@@ -5,6 +5,7 @@ import { makeOpenVendorFile } from "../../../channels/vendorFiles.ts"
 import { NotFound, UpstreamError } from "../../../domain/Errors.ts"
 import type { TaskKind } from "../../../domain/orderIds.ts"
 import { imageAddresses, taskAnswer } from "../../../domain/taskAnswers.ts"
+import { stillsOf, type VideoFile } from "../../../domain/video/videoStills.ts"
 import { bytesWithin, headerOf, type OutgoingAnswer } from "../../../egress/OutgoingWeb.ts"
 import { Settings } from "../../../runtime/Settings.ts"
 import { asVendorTime } from "../../../services/ProtocolAdapter.ts"
@@ -14,6 +15,13 @@ import { type Task, TaskRepo } from "../../../services/TaskRepo.ts"
 import { CurrentCaller } from "../../api/middlewares.ts"
 import { type FileHeaders, fileResponse, storedFile } from "./storedFile.ts"
 import { taskIdOf, withClientId } from "./taskResponses.ts"
+
+/** The stills that serve as a variant, the preferred one first. */
+const variants = {
+  thumbnail: ["cover", "last_frame"],
+  last_frame: ["last_frame"]
+} as const satisfies Record<string, ReadonlyArray<VideoFile>>
+type VideoVariant = "video" | keyof typeof variants
 
 /** The lifetime of the presigned bucket URL to which a client is redirected. */
 const PRESIGNED_SECONDS = 300
@@ -142,9 +150,19 @@ export const makeFileResponses = Effect.gen(function* () {
   })
 
   return {
-    video: Effect.fnUntraced(function* (id: string, headers: FileHeaders) {
+    /** Serves a video, or one of its stills where it has one. */
+    video: Effect.fnUntraced(function* (id: string, variant: VideoVariant, headers: FileHeaders) {
       const task: Task = yield* findTask("video", id)
-      return yield* serveFile(task, 0, task.videoUrl, headers)
+      if (variant === "video") return yield* serveFile(task, 0, task.videoUrl, headers)
+      const stills = stillsOf(task.stills)
+      const still = variants[variant]
+        .flatMap((name) => stills.find((candidate) => candidate.name === name) ?? [])
+        .at(0)
+      if (still !== undefined) return yield* serveFile(task, still.n, still.url, headers)
+      const files = ["video", ...stills.map(({ name }) => name)].join(", ")
+      return yield* fileNotFound(
+        `The video has no ${variant}: its vendor made none. It has: ${files}`
+      )
     }),
     /** Serves the sound of a task, which is in the archive alone. */
     sound: Effect.fnUntraced(function* (id: string, headers: FileHeaders) {

@@ -39,7 +39,8 @@ export const layerVideosHandlers = Layer.unwrap(
           read: ({ params, query }) => tasks.answer(params.task_id, query.wait),
           cancel: ({ params }) => tasks.cancel(params.task_id),
           remove: ({ params }) => tasks.remove(params.task_id),
-          content: ({ params, headers }) => files.video(params.task_id, headers),
+          content: ({ params, query, headers }) =>
+            files.video(params.task_id, query.variant ?? "video", headers),
           events: ({ params, headers }) => tasks.events(params.task_id, headers["last-event-id"])
         })
       })

@@ -25,10 +25,10 @@ const common = [
   "execution_expires_after",
   "generate_audio",
   "ratio",
-  "return_last_frame",
   "seed",
   "watermark"
 ]
+const withLastFrame = [...common, "return_last_frame"]
 
 const text = {}
 const firstFrame = { first_frame: 1 }
@@ -54,7 +54,7 @@ const pro15: ContentFamily = {
   ids: /seedance-1[-.]5/,
   seconds: [4, 12],
   choosesSeconds: true,
-  parameters: [...common, "camera_fixed", "draft", "service_tier"],
+  parameters: [...withLastFrame, "camera_fixed", "draft", "service_tier"],
   makesSound: true,
   adaptsToText: true
 }
@@ -71,7 +71,7 @@ const standard20: ContentFamily = {
   },
   seconds: [4, 15],
   resolutions: ["480p", "720p", "1080p", "4k"],
-  parameters: [...common, "priority"],
+  parameters: [...withLastFrame, "priority"],
   sizes: "newer"
 }
 
@@ -81,11 +81,17 @@ const standard25: ContentFamily = {
   ids: /seedance-2[-.]5/,
   modes: {
     ...standard20.modes,
-    r2v: { reference_image: 30, reference_video: 10, reference_audio: 10 }
+    r2v: {
+      reference_image: 30,
+      reference_video: 10,
+      reference_audio: 10,
+      edit_video: 1,
+      extend_video: 1
+    }
   },
   seconds: [4, 30],
   resolutions: ["480p", "720p", "1080p"],
-  parameters: [...common, "omni_reference_task_type", "output_format", "priority"],
+  parameters: [...withLastFrame, "omni_reference_task_type", "output_format", "priority"],
   takesSoundAlone: true,
   sizes: "2.5"
 }

@@ -23,7 +23,13 @@ const frameCounts = { first_frame: 1, last_frame: 1 }
  * The limits of references. The real vendor enforces these numbers; the simulator refuses no order
  * because of them.
  */
-const references = { ...frameCounts, reference_image: 7, reference_video: 1 }
+const references = {
+  ...frameCounts,
+  reference_image: 7,
+  reference_video: 1,
+  edit_video: 1,
+  extend_video: 1
+}
 
 const common = ["aspect_ratio", "callback_url", "external_task_id", "watermark_info"]
 const upTo1080p = ["720p", "1080p"]
@@ -102,6 +108,7 @@ const anyOmni: ClipFamily = {
 /** A model newer than all families makes longer videos, and more resolutions and ratios. */
 const asNew = (family: ClipFamily): ClipFamily => ({
   ...family,
+  modes: { ...family.modes, "image-to-video": { ...frameCounts, middle_frame: 8 } },
   accepts: [3, ModelFamily.longestNewSeconds],
   resolutions: [...family.resolutions, "768p", "2k"],
   ratios: [...family.ratios, "4:3", "3:4", "21:9"]

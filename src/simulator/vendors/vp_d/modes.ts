@@ -30,7 +30,7 @@ const options = Schema.Struct({
 const PromptItem = Schema.Struct({ type: Schema.Literal("prompt"), text: Prompt })
 const mediaItem = <const T extends ReadonlyArray<string>>(...types: T) =>
   Schema.Struct({ type: Schema.Literals(types), url: Url })
-const Frame = mediaItem("first_frame", "last_frame")
+const Frame = mediaItem("first_frame", "middle_frame", "last_frame")
 const Reference = mediaItem("refer_image", "feature_video", "base_video")
 
 const TextSubmit = Schema.Struct({
@@ -97,6 +97,9 @@ const contentsFault = (
   if (countOf(submission, "last_frame") > 0 && modes[mode]?.last_frame === undefined) {
     return invalid("last_frame is not supported here")
   }
+  if (countOf(submission, "middle_frame") > (modes[mode]?.middle_frame ?? 0)) {
+    return invalid("middle_frame is not supported here, or there are too many")
+  }
   if (mode === "image-to-video" && countOf(submission, "first_frame") === 0) {
     return refusal(400, 1200, "Invalid request parameters: first_frame is required")
   }
@@ -128,8 +131,13 @@ const combinationFault = (family: ClipFamily, submission: Submission): Refusal |
   const { audio, multi_shot, aspect_ratio } = submission.settings
   const videos = countOf(submission, "feature_video", "base_video")
   if (videos > 0 && audio === "native") return invalid("settings.audio native with a video")
-  if (countOf(submission, "base_video") > 0 && multi_shot !== false) {
+  const hasBase = countOf(submission, "base_video") > 0
+  // Where the setting exists, it is on by default.
+  if (hasBase && family.multiShot !== "none" && multi_shot !== false) {
     return invalid("settings.multi_shot must be false with base_video")
+  }
+  if (hasBase && countOf(submission, "first_frame", "last_frame", "feature_video") > 0) {
+    return invalid("contents has a frame or a reference video beside base_video")
   }
   const isAlone = family.multiShot === "only with a reference video" && videos === 0
   if (multi_shot === true && isAlone) {

@@ -63,7 +63,7 @@ const image27: CloudFamily = {
   name: "2.7 image",
   ids: /i2v/,
   mode: "image",
-  modes: { image: { first_frame: 1, last_frame: 1, reference_audio: 1 } },
+  modes: { image: { first_frame: 1, last_frame: 1, reference_audio: 1, extend_video: 1 } },
   parameters: [...common, "negative_prompt"]
 }
 
