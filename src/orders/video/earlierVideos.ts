@@ -3,6 +3,7 @@
  * addresses from which a vendor loads them.
  */
 import { Clock, Effect } from "effect"
+import { makeNeedsKey } from "../../channels/vendorFiles.ts"
 import type { VideoTaskReference } from "../../domain/mediaUrls.ts"
 import { taskNamed } from "../../domain/orderIds.ts"
 import { type FieldFault, MAX_FIELD_FAULTS, withoutFaults } from "../../domain/requestFields.ts"
@@ -37,15 +38,28 @@ export const makeFindVideos = Effect.gen(function* () {
   const archives = yield* Archives
   const bucket = yield* Bucket
   const links = yield* ContentLinks
+  const needsKey = yield* makeNeedsKey
   const settings = yield* Settings
   const { archiveRedirect, publicUrl } = settings
 
+  /** The gateway's link to the file; null where vendors do not reach the gateway. */
+  const linkOf = ({ organizationId, id, memberId }: Task, reader: Caller, nowMillis: number) =>
+    publicUrl === ""
+      ? null
+      : publicUrl +
+        links.path(
+          "video",
+          { organizationId, members: [...new Set([memberId, reader.memberId])], id, n: 0 },
+          nowMillis
+        )
+
   /** The address in the archive; null where the archive does not have the video. */
   const archivedAddress = Effect.fnUntraced(function* (
-    { organizationId, id, isArchived, memberId }: Task,
+    task: Task,
     reader: Caller,
     nowMillis: number
   ) {
+    const { organizationId, id, isArchived } = task
     if (!isArchived || bucket === null) return null
     const [file] = (yield* archives.files(organizationId, id)) ?? []
     if (file === undefined) return null
@@ -53,14 +67,17 @@ export const makeFindVideos = Effect.gen(function* () {
       const key = objectKeyOf(organizationId, id, 0)
       return yield* bucket.presign(key, file.contentType, urlSecondsOf(settings))
     }
-    if (publicUrl === "") return null
-    const members = [...new Set([memberId, reader.memberId])]
-    return publicUrl + links.path("video", { organizationId, members, id, n: 0 }, nowMillis)
+    return linkOf(task, reader, nowMillis)
   })
 
-  /** The address at the vendor; null where it has expired. */
-  const vendorAddress = ({ videoUrl }: Task, nowMillis: number): string | null => {
+  /**
+   * The address at the vendor; null where it has expired. A file that only the key of its account
+   * opens is loaded through the gateway.
+   */
+  const vendorAddress = (task: Task, reader: Caller, nowMillis: number): string | null => {
+    const { videoUrl } = task
     if (videoUrl === null) return null
+    if (needsKey(task)) return linkOf(task, reader, nowMillis)
     const end = expiryOf(videoUrl)
     return end !== null && end.getTime() <= nowMillis ? null : videoUrl
   }
@@ -83,7 +100,7 @@ export const makeFindVideos = Effect.gen(function* () {
           Effect.as(null)
         )
     )
-    const address = archived ?? vendorAddress(task, now)
+    const address = archived ?? vendorAddress(task, caller, now)
     return address === null
       ? `${JSON.stringify(id)} has no file any more`
       : ({ address, seconds: lengthOf(task) } satisfies EarlierVideo)
