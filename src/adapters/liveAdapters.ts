@@ -3,6 +3,8 @@ import { Effect, Layer } from "effect"
 import type { AudioProtocol } from "../domain/audio/AudioProtocol.ts"
 import type { RerankProtocol, TextProtocol } from "../domain/catalog/ProtocolTables.ts"
 import type { ImageProtocol } from "../domain/image/ImageProtocol.ts"
+import { falDocument } from "../domain/queue/documents/fal.ts"
+import { replicateDocument } from "../domain/queue/documents/replicate.ts"
 import type { VideoProtocol } from "../domain/video/VideoProtocol.ts"
 import {
   type AudioAdapter,
@@ -20,6 +22,8 @@ import { makeIpC } from "./ip_c.ts"
 import { makeJina } from "./jina.ts"
 import { makeOpenAi } from "./openai/openai.ts"
 import { makeOpenAiAudio } from "./openai/openaiAudio.ts"
+import { makeQueueImages } from "./queue/queueImages.ts"
+import { makeQueueVideos } from "./queue/queueVideos.ts"
 import { makeVpA } from "./vp_a.ts"
 import { makeVpB } from "./vp_b.ts"
 import { makeVpC } from "./vp_c/vp_c.ts"
@@ -37,12 +41,16 @@ export const layerAdapters = Layer.effect(
       vp_c: yield* makeVpC,
       vp_d: yield* makeVpD,
       vp_e: yield* makeVpE,
-      vp_f: yield* makeVpF
+      vp_f: yield* makeVpF,
+      fal: yield* makeQueueVideos(falDocument),
+      replicate: yield* makeQueueVideos(replicateDocument)
     } satisfies Record<VideoProtocol, VideoAdapter>
     const image = {
       ip_a: yield* makeIpA,
       ip_b: yield* makeIpB,
-      ip_c: yield* makeIpC
+      ip_c: yield* makeIpC,
+      fal: yield* makeQueueImages(falDocument),
+      replicate: yield* makeQueueImages(replicateDocument)
     } satisfies Record<ImageProtocol, ImageAdapter>
     const text = { openai: yield* makeOpenAi } satisfies Record<TextProtocol, TextAdapter>
     const rerank = { jina: yield* makeJina } satisfies Record<RerankProtocol, RerankAdapter>

@@ -41,6 +41,8 @@ export interface VideoSubject {
   /** Where a poll sends other headers than a submit. */
   readonly pollDialect?: Dialect
   readonly model: string
+  /** A model that takes a first frame, where the other one takes none. */
+  readonly framesModel?: string
   readonly wires: ReadonlyArray<WireCase>
   /** Orders the interface has no field for, and the vendor's refusal that is built instead. */
   readonly unsent?: ReadonlyArray<{
@@ -147,7 +149,8 @@ export const videoAdapterSuite = (subject: VideoSubject): void => {
           const vendor = yield* brokenVendor({ body: subject.submitted })
           const adapter = yield* videoAdapter(protocol)
           const blocks = [textBlock("x"), { type: "image", role: "first_frame", url }] as const
-          yield* adapter.submit(accountAt(vendor.url), order({ blocks }))
+          const { framesModel: upstreamModel = subject.model } = subject
+          yield* adapter.submit(accountAt(vendor.url), order({ upstreamModel, blocks }))
           assert.include((yield* vendor.requests)[0]?.body, JSON.stringify(url))
         })
       )

@@ -99,7 +99,7 @@ const allowedHeaders: ReadonlySet<string> = new Set([
 
 export interface Dialect {
   /** The word before the key in `authorization`. */
-  readonly scheme: "Bearer" | "Token"
+  readonly scheme: "Bearer" | "Key" | "Token"
   /** Headers of its own that the protocol asks for, names in lower case. */
   readonly headers: Readonly<Record<string, string>>
 }

@@ -19,7 +19,15 @@ const failures = {
   expired: "The task expired at the vendor"
 }
 
-const meanings = ["queued", "open", "finished", "unknown", "failed", "cancelled", "expired"] as const
+const meanings = [
+  "queued",
+  "open",
+  "finished",
+  "unknown",
+  "failed",
+  "cancelled",
+  "expired"
+] as const
 
 /** The vendor's status names of a task, by meaning. */
 export type StatusNames = {

@@ -2,7 +2,7 @@
 import { Equal, Struct } from "effect"
 import type { FieldFault } from "../requestFields.ts"
 import type { Resolution } from "../video/tiers.ts"
-import { canServe } from "../video/VideoProtocol.ts"
+import { canServe, rowOfModel } from "../video/VideoProtocol.ts"
 import { videoLimitFields } from "../video/videoLimits.ts"
 import { pricedResolutions } from "../video/videoPriceTable.ts"
 import type { CatalogDocument, Channel, Model, Mount } from "./CatalogDocument.ts"
@@ -226,8 +226,10 @@ const videoUses = (
     const uses = mountsByModel.get(model.id) ?? [{ mount: null, mountPath: "" }]
     return uses.flatMap(({ mount, mountPath }) => {
       const protocol = mount === null ? model.protocol : mountProtocol(model, mount)
-      const row = video.get(protocol)
-      return row === undefined ? [] : [{ ...common, mount, mountPath, protocol, row }]
+      const protocolRow = video.get(protocol)
+      if (protocolRow === undefined) return []
+      const row = rowOfModel(protocolRow, mount?.upstream_model ?? model.id)
+      return [{ ...common, mount, mountPath, protocol, row }]
     })
   })
 }

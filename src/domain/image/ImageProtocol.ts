@@ -1,5 +1,21 @@
 /** The image protocols. */
 import type { VendorParameters } from "../catalog/vendorParameters.ts"
+import { falDocument } from "../queue/documents/fal.ts"
+import { replicateDocument } from "../queue/documents/replicate.ts"
+import { imageRowOf } from "../queue/queueRows.ts"
+import type { FieldFault } from "../requestFields.ts"
+
+/** An order of images, each value in one place. */
+export interface PlainImageOrder {
+  readonly prompt: string
+  readonly n: number
+  /** The size as the client gave it; null if the vendor chooses it. */
+  readonly size: string | null
+  readonly references: ReadonlyArray<string>
+  readonly mask: string | null
+  /** All fields of the order, with those of the vendor. */
+  readonly fields: Readonly<Record<string, unknown>>
+}
 
 /** The features of a family of upstream models. */
 export interface ImageFamily {
@@ -30,6 +46,11 @@ export interface ImageFamily {
    * request.
    */
   readonly edits?: "path" | "field"
+  /**
+   * What the vendor's API has no field for in an order, if the other features do not say it; null if
+   * the order can be written.
+   */
+  readonly faultOf?: (order: PlainImageOrder) => FieldFault | null
 }
 
 /** The features of one protocol. Support for a new vendor begins with such a row. */
@@ -139,7 +160,9 @@ export const imageProtocols = {
       { ...standardFamily, ...relayFamily, models: relayedStandardModels },
       messagesFamily
     ]
-  }
+  },
+  fal: imageRowOf(falDocument),
+  replicate: imageRowOf(replicateDocument)
 } as const satisfies Record<string, ImageProtocolRow>
 
 export type ImageProtocol = keyof typeof imageProtocols

@@ -1,5 +1,8 @@
 /** The video protocols: what a client may order from each, and how it is billed. */
 import type { VendorBill } from "../money/vendorBill.ts"
+import { falDocument } from "../queue/documents/fal.ts"
+import { replicateDocument } from "../queue/documents/replicate.ts"
+import { videoRowOf } from "../queue/queueRows.ts"
 import {
   anyForm,
   familyOf,
@@ -44,8 +47,12 @@ export interface VideoProtocolRow extends VideoParameters {
    * applies; for an unknown model, the inputs alone decide the call.
    */
   readonly families?: ReadonlyArray<VideoFamily>
+  /** Whether the families' seconds and resolutions are those of their models, and not only hints. */
+  readonly isLimitedByFamily?: true
   /** The closed interval of allowed durations, in whole seconds. */
   readonly seconds: readonly [min: number, max: number]
+  /** The only durations in `seconds`, in order; every whole second if missing. */
+  readonly onlySeconds?: ReadonlyArray<number>
   /**
    * The orders that may have the duration -1, with which the model chooses the duration:
    * `token_billed` are those billed by tokens, `usage_billed` all that are not billed by ordered
@@ -169,7 +176,9 @@ export const videoProtocols = {
     relayFamily: "f",
     families: cloudFamilies,
     ...cloudParameters
-  }
+  },
+  fal: videoRowOf(falDocument),
+  replicate: videoRowOf(replicateDocument)
 } as const satisfies Record<string, VideoProtocolRow>
 
 export type VideoProtocol = keyof typeof videoProtocols
@@ -191,6 +200,20 @@ export const familiesOf = (
 ): ReadonlyArray<VideoFamily> => {
   if (!row.relays) return row.families ?? []
   return listed === undefined || listed.relayFamily === "d" ? [] : (listed.families ?? [])
+}
+
+/** The row with the durations and resolutions of one model, if the families state them. */
+export const rowOfModel = (row: VideoProtocolRow, upstreamModel: string): VideoProtocolRow => {
+  const family = row.isLimitedByFamily ? familyOf(row.families ?? [], upstreamModel) : null
+  if (family === null) return row
+  const { seconds, onlySeconds, resolutions } = family
+  const { onlySeconds: _, ...otherFields } = row
+  return {
+    ...otherFields,
+    seconds,
+    resolutions,
+    ...(onlySeconds === undefined ? {} : { onlySeconds })
+  }
 }
 
 /** How a mount calls a model: the protocol, the protocol it is listed under, the vendor's model. */
