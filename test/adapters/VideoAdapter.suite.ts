@@ -6,7 +6,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import type { VideoProtocol } from "../../src/domain/video/VideoProtocol.ts"
 import type { VideoOrder, VideoStatus } from "../../src/services/ProtocolAdapter.ts"
-import { brokenVendor, type Reply } from "../support/brokenVendor.ts"
+import { brokenVendor, type ReceivedRequest, type Reply } from "../support/brokenVendor.ts"
 import { type Failure, failureOf, lost, refused } from "./failures.ts"
 import {
   API_KEY,
@@ -77,8 +77,14 @@ export interface VideoSubject {
   readonly brokenPolls: ReadonlyArray<{ readonly says: string; readonly body: unknown }>
   readonly failedPolls?: ReadonlyArray<{
     readonly says: string
-    readonly reply: Reply
+    readonly reply: Reply | ((request: ReceivedRequest) => Reply)
     readonly failure: Failure
+  }>
+  /** Polls that read a result with a second request. */
+  readonly resultPolls?: ReadonlyArray<{
+    readonly says: string
+    readonly reply: (request: ReceivedRequest) => Reply
+    readonly status: VideoStatus
   }>
   /** A poll answer that a task failed with this message. */
   readonly failedWith: (message: string) => Readonly<Record<string, unknown>>
@@ -104,7 +110,10 @@ export const videoAdapterSuite = (subject: VideoSubject): void => {
   const order = (more: Partial<VideoOrder> = {}) =>
     orderOf({ upstreamModel: subject.model, listedProtocol, ...more })
 
-  const pollBroken = Effect.fnUntraced(function* (reply: Reply, isMarked = false) {
+  const pollBroken = Effect.fnUntraced(function* (
+    reply: Reply | ((request: ReceivedRequest) => Reply),
+    isMarked = false
+  ) {
     const vendor = yield* brokenVendor(reply)
     return yield* (yield* videoAdapter(protocol)).poll(accountAt(vendor.url), { ...ref, isMarked })
   })
@@ -209,6 +218,14 @@ export const videoAdapterSuite = (subject: VideoSubject): void => {
         ([, { reply, failure }]) =>
           Effect.gen(function* () {
             assert.deepStrictEqual(failureOf(yield* Effect.flip(pollBroken(reply))), failure)
+          })
+      )
+
+      it.effect.each(named(subject.resultPolls ?? []))(
+        "a poll and its result: %s",
+        ([, { reply, status }]) =>
+          Effect.gen(function* () {
+            assert.deepEqual<unknown>(yield* pollBroken(reply), status)
           })
       )
 

@@ -230,16 +230,26 @@ const makeResultPoll = (
     isReady(answer) ? Result.succeed(null) : readPolled(account, answer, task)
   const pollStatus = call(pollRequest, readStatus, options)
   const pollResult = call(resultRequest, withJudgement(refusalsOf, readResult), options)
-  return (account, task) =>
-    Effect.flatMap(pollStatus(account, task), (status) =>
-      status === null ? pollResult(account, task) : Effect.succeed(status)
-    ).pipe(
-      Effect.timeoutOrElse({
-        duration: options.timeout,
-        orElse: () => Effect.fail(timeoutFailure(options.timeout))
-      })
-    )
+  return Effect.fnUntraced(function* (account, task) {
+    const startedAt = yield* monotonicMillis
+    const status = yield* pollStatus(account, task)
+    if (status !== null) return status
+    return yield* withinRest(pollResult(account, task), startedAt, options.timeout)
+  })
 }
+
+/** Limits a later call of several to what is left of the time for all of them. */
+const withinRest = <A>(
+  call: Effect.Effect<A, VendorFailure>,
+  startedAt: number,
+  timeout: Duration.Duration
+): Effect.Effect<A, VendorFailure> =>
+  Effect.flatMap(monotonicMillis, (now) =>
+    Effect.timeoutOrElse(call, {
+      duration: Duration.subtract(timeout, Duration.millis(now - startedAt)),
+      orElse: () => Effect.fail(timeoutFailure(timeout))
+    })
+  )
 
 /** The request for the result of an ended job, where the answer to a poll does not have it. */
 export interface ImageResultCall {
@@ -300,14 +310,8 @@ export const imageCalls = (protocol: string, dialect: ImageDialect) =>
         onJob: OnJob
       ) {
         yield* onJob(task.taskId)
-        return yield* pollImageTask(wire, task, limits.poll).pipe(
-          Effect.timeoutOrElse({
-            duration: Duration.subtract(
-              timeout,
-              Duration.millis((yield* monotonicMillis) - startedAt)
-            ),
-            orElse: () => Effect.fail(timeoutFailure(timeout))
-          }),
+        const polls = pollImageTask(wire, task, limits.poll)
+        return yield* withinRest(polls, startedAt, timeout).pipe(
           Effect.flatMap(Effect.fromResult),
           Effect.mapError((failure) => withTaskId(task.taskId, failure))
         )
