@@ -12,11 +12,13 @@ import { Tasks } from "./Tasks.ts"
 import { layerVendors } from "./Vendor.ts"
 import { dashscope } from "./vendors/dashscopeVendor.ts"
 import { elevenlabs } from "./vendors/elevenlabsVendor.ts"
+import { fal } from "./vendors/falVendor.ts"
 import { ip_a } from "./vendors/ip_aVendor.ts"
 import { ip_b } from "./vendors/ip_bVendor.ts"
 import { ip_c } from "./vendors/ip_cVendor.ts"
 import { jina } from "./vendors/jinaVendor.ts"
 import { openai } from "./vendors/openaiVendor.ts"
+import { replicate } from "./vendors/replicateVendor.ts"
 import { vp_a } from "./vendors/vp_aVendor.ts"
 import { vp_b } from "./vendors/vp_bVendor.ts"
 import { vp_c } from "./vendors/vp_cVendor.ts"
@@ -75,7 +77,9 @@ const vendors = layerVendors([
   openai,
   jina,
   dashscope,
-  elevenlabs
+  elevenlabs,
+  fal,
+  replicate
 ])
 
 /**

@@ -75,8 +75,8 @@ export const videoSimulatorSuite = (subject: SimulatedVideoSubject): void => {
     it.effect("a task is in the works until it is done, and then shows its video", () =>
       Effect.gen(function* () {
         const id = yield* submit(order())
-        assert.deepStrictEqual(yield* poll(id), { _tag: "Processing" })
-        assert.deepStrictEqual(yield* poll(id), { _tag: "Processing" })
+        assert.strictEqual((yield* poll(id))._tag, "Processing")
+        assert.strictEqual((yield* poll(id))._tag, "Processing")
         const done = yield* poll(id)
         const { url } = yield* Simulator
         assert.strictEqual(done._tag, "Succeeded")
@@ -124,7 +124,7 @@ export const videoSimulatorSuite = (subject: SimulatedVideoSubject): void => {
         const id = yield* submit(prompted("x sim:poll500=1 sim:slow=1"))
         const failure = failureOf(yield* Effect.flip(poll(id)))
         assert.propertyVal(failure, "effectiveStatus", 500)
-        assert.deepStrictEqual(yield* poll(id), { _tag: "Processing" })
+        assert.strictEqual((yield* poll(id))._tag, "Processing")
       })
     )
 

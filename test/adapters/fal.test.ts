@@ -16,6 +16,7 @@ import {
 } from "./blocks.ts"
 import { lost, refused } from "./failures.ts"
 import { type ImageSubject, imageAdapterSuite } from "./ImageAdapter.suite.ts"
+import { imageSimulatorSuite } from "./ImageSimulator.suite.ts"
 import { textBlock } from "./support.ts"
 import {
   strangeWords,
@@ -23,6 +24,7 @@ import {
   type VideoSubject,
   videoAdapterSuite
 } from "./VideoAdapter.suite.ts"
+import { videoSimulatorSuite } from "./VideoSimulator.suite.ts"
 
 const family = "fal-ai/bytedance/seedance/v1/pro"
 const model = `${family}/text-to-video`
@@ -276,6 +278,16 @@ const subject: VideoSubject = {
 
 videoAdapterSuite(subject)
 
+videoSimulatorSuite({
+  ...subject,
+  endings: [
+    ["sim:fail", "runner_server_error", "The runner failed"],
+    ["sim:moderate-output", "content_policy_violation", "The content was flagged"],
+    ["sim:cancel", "client_cancelled", "The request was cancelled"]
+  ],
+  usage: { completionTokens: null, outputSeconds: null }
+})
+
 const FIRST = "https://files.test/1.png?Expires=1"
 const SECOND = "https://files.test/2.png?Expires=1"
 const good = job("COMPLETED", { images: [{ url: FIRST, width: 1, height: 1 }] })
@@ -284,7 +296,7 @@ const made = (...urls: ReadonlyArray<string>) => ({
   data: urls.map((url) => ({ url }))
 })
 
-const images: ImageSubject = {
+const images = {
   protocol: "fal",
   name: "fal's images",
   dialect,
@@ -344,6 +356,20 @@ const images: ImageSubject = {
       failure: lost("broken_answer", 200)
     }
   ]
-}
+} satisfies ImageSubject
 
 imageAdapterSuite(images)
+
+imageSimulatorSuite({
+  ...images,
+  wires: images.wires.map((wire) => ({
+    ...wire,
+    body: { ...wire.body, prompt: "x sim:slow=0" },
+    path: wire.path.replace("/relay", ""),
+    wire: { ...wire.wire, prompt: "x sim:slow=0" },
+    images: wire.wire.num_images
+  })),
+  version: "",
+  moderatedOutput: 422,
+  isPolled: true
+})

@@ -14,12 +14,14 @@ import {
 } from "./blocks.ts"
 import { lost, refused } from "./failures.ts"
 import { type ImageSubject, imageAdapterSuite } from "./ImageAdapter.suite.ts"
+import { imageSimulatorSuite } from "./ImageSimulator.suite.ts"
 import {
   strangeWords,
   UPSTREAM_ID,
   type VideoSubject,
   videoAdapterSuite
 } from "./VideoAdapter.suite.ts"
+import { videoSimulatorSuite } from "./VideoSimulator.suite.ts"
 import { plainBearer } from "./vendorCall.suite.ts"
 
 const model = "bytedance/seedance-1-pro"
@@ -213,6 +215,17 @@ const subject: VideoSubject = {
 
 videoAdapterSuite(subject)
 
+videoSimulatorSuite({
+  ...subject,
+  endings: [
+    ["sim:fail", "failed", "Prediction interrupted"],
+    ["sim:moderate-output", "failed", "The output was flagged"],
+    ["sim:cancel", "canceled", "The vendor cancelled the task"],
+    ["sim:expire", "aborted", "The task expired at the vendor"]
+  ],
+  usage: { completionTokens: null, outputSeconds: null }
+})
+
 const FIRST = "https://files.test/1.png?Expires=1"
 const SECOND = "https://files.test/2.png?Expires=1"
 const good = prediction("succeeded", { output: [FIRST] })
@@ -222,7 +235,7 @@ const made = (...urls: ReadonlyArray<string>) => ({
 })
 const schnell = "black-forest-labs/flux-schnell"
 
-const images: ImageSubject = {
+const images = {
   protocol: "replicate",
   name: "replicate's images",
   dialect: { scheme: "Bearer", headers: { prefer: "wait=10" } },
@@ -235,10 +248,12 @@ const images: ImageSubject = {
       path: `/relay${pathOf(schnell)}`,
       wire: { input: { prompt: "x", num_outputs: 1 } }
     },
-    ...[
-      ["1344x768", "16:9"],
-      ["1:1", "1:1"]
-    ].map(([size, ratio]) => ({
+    ...(
+      [
+        ["1344x768", "16:9"],
+        ["1:1", "1:1"]
+      ] as const
+    ).map(([size, ratio]) => ({
       says: `the size ${size} is the ratio ${ratio}`,
       body: { prompt: "x", n: 4, size },
       path: `/relay${pathOf(schnell)}`,
@@ -278,6 +293,17 @@ const images: ImageSubject = {
       failure: lost("broken_answer", 200)
     }
   ]
-}
+} satisfies ImageSubject
 
 imageAdapterSuite(images)
+
+imageSimulatorSuite({
+  ...images,
+  wires: images.wires.map((wire) => ({
+    ...wire,
+    path: wire.path.replace("/relay", ""),
+    images: wire.wire.input.num_outputs
+  })),
+  version: "/v1",
+  moderatedOutput: 502
+})
