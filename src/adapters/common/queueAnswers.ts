@@ -7,7 +7,7 @@ import type { VendorLost, VendorRefused } from "../../domain/VendorOutcome.ts"
 import type { ChannelAccount } from "../../services/ProtocolAdapter.ts"
 import { meanings, type RefusalTable, refusalTable, type Shape } from "../wire/refusalTable.ts"
 import type { VendorAnswer } from "../wire/vendorAnswer.ts"
-import { brokenAnswer, refusal } from "../wire/vendorFailures.ts"
+import { refusal, unusableAnswer } from "../wire/vendorFailures.ts"
 import type { StatusNames } from "./videoStatus.ts"
 
 const isJobId = Schema.is(JobId)
@@ -107,9 +107,7 @@ export const failedAnswer = (
   answer: VendorAnswer
 ): VendorRefused | VendorLost => {
   const message = Predicate.isObject(answer.body) ? messageIn(document, answer.body) : null
-  return answer.status >= 300 || message !== null
-    ? refusal(account, answer, { message })
-    : brokenAnswer(answer)
+  return message === null ? unusableAnswer(account, answer) : refusal(account, answer, { message })
 }
 
 /** The verdict of the vendor that a job has failed. */

@@ -24,11 +24,12 @@ const table = [
 const rowOf = (protocol: VideoProtocol): VideoProtocolRow => videoProtocols[protocol]
 
 describe("the video protocols", () => {
-  it("are six", () => {
-    assert.sameMembers(
-      Struct.keys(videoProtocols),
-      table.map(([protocol]) => protocol)
-    )
+  it("are six, and those of documents", () => {
+    assert.sameMembers(Struct.keys(videoProtocols), [
+      ...table.map(([protocol]) => protocol),
+      "fal",
+      "replicate"
+    ])
   })
 
   it.each(table)(
