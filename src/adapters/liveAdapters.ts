@@ -3,8 +3,7 @@ import { Effect, Layer } from "effect"
 import type { AudioProtocol } from "../domain/audio/AudioProtocol.ts"
 import type { RerankProtocol, TextProtocol } from "../domain/catalog/ProtocolTables.ts"
 import type { ImageProtocol } from "../domain/image/ImageProtocol.ts"
-import { falDocument } from "../domain/queue/documents/fal.ts"
-import { replicateDocument } from "../domain/queue/documents/replicate.ts"
+import { builtInDocuments } from "../domain/queue/builtInDocuments.ts"
 import type { VideoProtocol } from "../domain/video/VideoProtocol.ts"
 import {
   type AudioAdapter,
@@ -22,8 +21,7 @@ import { makeIpC } from "./ip_c.ts"
 import { makeJina } from "./jina.ts"
 import { makeOpenAi } from "./openai/openai.ts"
 import { makeOpenAiAudio } from "./openai/openaiAudio.ts"
-import { makeQueueImages } from "./queue/queueImages.ts"
-import { makeQueueVideos } from "./queue/queueVideos.ts"
+import { makeQueueAdapters } from "./queueAdapters.ts"
 import { makeVpA } from "./vp_a.ts"
 import { makeVpB } from "./vp_b.ts"
 import { makeVpC } from "./vp_c/vp_c.ts"
@@ -41,16 +39,12 @@ export const layerAdapters = Layer.effect(
       vp_c: yield* makeVpC,
       vp_d: yield* makeVpD,
       vp_e: yield* makeVpE,
-      vp_f: yield* makeVpF,
-      fal: yield* makeQueueVideos(falDocument),
-      replicate: yield* makeQueueVideos(replicateDocument)
+      vp_f: yield* makeVpF
     } satisfies Record<VideoProtocol, VideoAdapter>
     const image = {
       ip_a: yield* makeIpA,
       ip_b: yield* makeIpB,
-      ip_c: yield* makeIpC,
-      fal: yield* makeQueueImages(falDocument),
-      replicate: yield* makeQueueImages(replicateDocument)
+      ip_c: yield* makeIpC
     } satisfies Record<ImageProtocol, ImageAdapter>
     const text = { openai: yield* makeOpenAi } satisfies Record<TextProtocol, TextAdapter>
     const rerank = { jina: yield* makeJina } satisfies Record<RerankProtocol, RerankAdapter>
@@ -59,9 +53,10 @@ export const layerAdapters = Layer.effect(
       openai: yield* makeOpenAiAudio,
       elevenlabs: yield* makeElevenLabs
     } satisfies Record<AudioProtocol, AudioAdapter>
+    const ofDocuments = yield* makeQueueAdapters(builtInDocuments)
     return ProtocolAdapter.of({
-      video: new Map(Object.entries(video)),
-      image: new Map(Object.entries(image)),
+      video: new Map<string, VideoAdapter>([...Object.entries(video), ...ofDocuments.video]),
+      image: new Map<string, ImageAdapter>([...Object.entries(image), ...ofDocuments.image]),
       text: new Map(Object.entries(text)),
       rerank: new Map(Object.entries(rerank)),
       audio: new Map(Object.entries(audio))

@@ -34,7 +34,7 @@ interface WireCase {
 }
 
 export interface VideoSubject {
-  readonly protocol: VideoProtocol
+  readonly protocol: VideoProtocol | "fal" | "replicate"
   /** The protocol the model is listed under, where it is called by another. */
   readonly listedProtocol?: VideoProtocol
   readonly dialect: Dialect

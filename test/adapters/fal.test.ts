@@ -135,18 +135,12 @@ const subject: VideoSubject = {
     {
       says: "a length that the model does not make",
       order: { seconds: 13 },
-      body: unsent(
-        "duration",
-        "Expected 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12: the model has no other length"
-      )
+      body: unsent("duration", "Expected whole seconds from 2 to 12: the model has no other length")
     },
     {
       says: "a length of the model's choice",
       order: { seconds: "smart" },
-      body: unsent(
-        "duration",
-        "Expected 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12: the model has no other length"
-      )
+      body: unsent("duration", "Expected whole seconds from 2 to 12: the model has no other length")
     },
     {
       says: "a resolution that the model does not make",

@@ -5,8 +5,6 @@ import { assert, describe, it } from "@effect/vitest"
 import { audioProtocols } from "../../src/domain/audio/AudioProtocol.ts"
 import { rerankProtocols, textProtocols } from "../../src/domain/catalog/ProtocolTables.ts"
 import { imageProtocols } from "../../src/domain/image/ImageProtocol.ts"
-import { falDocument } from "../../src/domain/queue/documents/fal.ts"
-import { replicateDocument } from "../../src/domain/queue/documents/replicate.ts"
 import { videoProtocols } from "../../src/domain/video/VideoProtocol.ts"
 
 const room = join(import.meta.dirname, "../../src/adapters")
@@ -21,7 +19,9 @@ const places: ReadonlyArray<readonly [declared: RegExp, section: string]> = [
 ]
 
 const files = readdirSync(room, { recursive: true, encoding: "utf8" })
-  .filter((file) => !/^(?:common|wire|liveAdapters)/.test(file) && file.endsWith(".ts"))
+  .filter(
+    (file) => !/^(?:common|wire|liveAdapters|queueAdapters)/.test(file) && file.endsWith(".ts")
+  )
   .sort()
 
 /** The text of each section by its title, in the order they stand. */
@@ -32,13 +32,13 @@ const sectionsOf = (file: string): ReadonlyArray<readonly [title: string, text: 
 
 describe("the adapters", () => {
   it("are as many as there are protocols", () => {
-    const documents = [falDocument, replicateDocument].map(({ id }) => id)
     // One folder has the adapters of all protocols that documents describe.
-    const protocols = new Set(
-      [videoProtocols, imageProtocols, textProtocols, rerankProtocols, audioProtocols]
-        .flatMap((table) => Object.keys(table))
-        .map((protocol) => (documents.includes(protocol) ? "queue" : protocol))
-    )
+    const protocols = new Set([
+      "queue",
+      ...[videoProtocols, imageProtocols, textProtocols, rerankProtocols, audioProtocols].flatMap(
+        (table) => Object.keys(table)
+      )
+    ])
     const homes = new Set(files.map((file) => file.replace(/(?:\.ts|\/.*)$/, "")))
     assert.deepStrictEqual([...homes].sort(), [...protocols].sort())
   })

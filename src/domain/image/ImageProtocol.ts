@@ -1,8 +1,5 @@
 /** The image protocols. */
 import type { VendorParameters } from "../catalog/vendorParameters.ts"
-import { falDocument } from "../queue/documents/fal.ts"
-import { replicateDocument } from "../queue/documents/replicate.ts"
-import { imageRowOf } from "../queue/queueRows.ts"
 import type { FieldFault } from "../requestFields.ts"
 
 /** An order of images, each value in one place. */
@@ -160,9 +157,7 @@ export const imageProtocols = {
       { ...standardFamily, ...relayFamily, models: relayedStandardModels },
       messagesFamily
     ]
-  },
-  fal: imageRowOf(falDocument),
-  replicate: imageRowOf(replicateDocument)
+  }
 } as const satisfies Record<string, ImageProtocolRow>
 
 export type ImageProtocol = keyof typeof imageProtocols

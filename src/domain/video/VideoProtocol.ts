@@ -1,8 +1,5 @@
 /** The video protocols: what a client may order from each, and how it is billed. */
 import type { VendorBill } from "../money/vendorBill.ts"
-import { falDocument } from "../queue/documents/fal.ts"
-import { replicateDocument } from "../queue/documents/replicate.ts"
-import { videoRowOf } from "../queue/queueRows.ts"
 import {
   anyForm,
   familyOf,
@@ -176,9 +173,7 @@ export const videoProtocols = {
     relayFamily: "f",
     families: cloudFamilies,
     ...cloudParameters
-  },
-  fal: videoRowOf(falDocument),
-  replicate: videoRowOf(replicateDocument)
+  }
 } as const satisfies Record<string, VideoProtocolRow>
 
 export type VideoProtocol = keyof typeof videoProtocols

@@ -1,11 +1,9 @@
 /** The queue of fal: `https://queue.fal.run`. */
 import type { QueueDocument } from "../QueueDocument.ts"
 
-const seedanceLengths: ReadonlyArray<number> = [2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]
-
 const seedance = {
   modality: "video",
-  seconds: { one_of: seedanceLengths },
+  seconds: [2, 12],
   resolutions: ["480p", "720p", "1080p"],
   ratios: ["16:9", "9:16", "1:1", "4:3", "3:4", "21:9"],
   sound: "never",

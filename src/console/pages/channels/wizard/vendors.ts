@@ -7,7 +7,14 @@ import { replicateDocument } from "../../../../domain/queue/documents/replicate.
 import { type VideoProtocol, videoProtocols } from "../../../../domain/video/VideoProtocol.ts"
 import type { PricesText } from "../../catalog/draft/catalogEntries.ts"
 
-export type VendorProtocol = VideoProtocol | ImageProtocol | AudioProtocol | "openai" | "jina"
+export type VendorProtocol =
+  | VideoProtocol
+  | ImageProtocol
+  | AudioProtocol
+  | "fal"
+  | "jina"
+  | "openai"
+  | "replicate"
 
 export interface Vendor {
   readonly protocol: VendorProtocol
@@ -187,7 +194,8 @@ export const usualPriceKind = (
 ): PricesText["kind"] => {
   if (modality === "tts") return "characters"
   if (modality === "asr") return "audio_seconds"
-  if (modality === "video" && isVideo(protocol)) return videoProtocols[protocol].billing ?? "second_video"
+  if (isVideo(protocol)) return videoProtocols[protocol].billing ?? "second_video"
+  if (modality === "video") return "second_video"
   return modality === "image" ? "image" : "tokens"
 }
 
