@@ -114,7 +114,7 @@ describe("a document", () => {
       withModel({ fields: { prompt: "/say", reference_image: "/looks/-" } }, { ...draw }),
       "models[0].max_images: No field of the body has the number of images"
     ]
-  ])("is refused with %s", (_, document, ...faults: ReadonlyArray<string>) => {
+  ])("is refused with %s", (_, document, ...faults) => {
     assert.deepStrictEqual<unknown>(faultsOf(document), faults)
   })
 
