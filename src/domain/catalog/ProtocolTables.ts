@@ -37,6 +37,8 @@ export interface ProtocolTables {
   readonly rerank?: ReadonlyMap<string, RerankProtocolRow>
   /** Protocols of the modalities tts and asr. */
   readonly audio?: ReadonlyMap<string, AudioProtocolRow>
+  /** The tables without the protocols of the catalog's documents, if these ones have them. */
+  readonly own?: ProtocolTables
 }
 
 type DocumentRows = Pick<ProtocolTables, "video" | "image">
@@ -66,6 +68,22 @@ export const builtInProtocols: ProtocolTables = {
   text: new Map(Object.entries(textProtocols)),
   rerank: new Map(Object.entries(rerankProtocols)),
   audio: new Map(Object.entries(audioProtocols))
+}
+
+/** The gateway's own protocols, with those of the documents of one catalog. */
+export const protocolsWith = (
+  tables: ProtocolTables,
+  documents: ReadonlyArray<QueueDocument>
+): ProtocolTables => {
+  const own = tables.own ?? tables
+  if (documents.length === 0) return own
+  const rows = documentRows(documents)
+  return {
+    ...own,
+    own,
+    video: new Map([...own.video, ...rows.video]),
+    image: new Map([...own.image, ...rows.image])
+  }
 }
 
 /** Whether a protocol serves models of the modality. */

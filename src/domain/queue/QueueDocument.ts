@@ -13,7 +13,10 @@ import { Resolution } from "../video/tiers.ts"
 import { InputLimits, SecondsLimit } from "../video/videoLimits.ts"
 import { AnswerPointer, BodyPointer } from "./jsonPointer.ts"
 
-/** The name of a protocol. */
+/**
+ * The name of a protocol. The catalog may name a protocol without an adapter, but calls to it are
+ * refused.
+ */
 export const ProtocolName = Schema.String.check(
   Schema.isPattern(/^[a-z][a-z0-9_]{0,31}$/, { expected: "a protocol such as vp_a or ip_b" })
 )
