@@ -252,7 +252,7 @@ const withinRest = <A>(
   )
 
 /** The request for the result of an ended job, where the answer to a poll does not have it. */
-export interface ImageResultCall {
+interface ImageResultCall {
   readonly resultRequest: VendorRequest
   /** Reads the result; null if the answer says nothing about the images. */
   readonly readResult: (answer: VendorAnswer) => Outcome<GeneratedImages> | null

@@ -151,6 +151,3 @@ export const isQueueError =
   (document: QueueDocument) =>
   (body: unknown): boolean =>
     Predicate.isObject(body) && messageIn(document, body) !== null
-
-/** A result of reading an answer. */
-export type Reading<A> = Result.Result<A, VendorRefused | VendorLost>

@@ -44,55 +44,76 @@ const HeaderValue = Schema.String.check(
 
 const Headers = Schema.Record(HeaderName, HeaderValue)
 
-const callFields = { path: Path, headers: optional(Headers) }
+const callFields = {
+  path: Path.annotate({ description: "Its path, with {model}, {model:2} and {id} in places" }),
+  headers: optional(Headers.annotate({ description: "Headers of every such request" }))
+}
 
 const Submit = Schema.Struct({
   ...callFields,
-  method: Schema.Literals(["POST", "PUT"]),
-  image_headers: optional(Headers)
+  method: Schema.Literals(["POST", "PUT"]).annotate({ description: "Its method" }),
+  image_headers: optional(
+    Headers.annotate({ description: "Headers of orders of images, beside the others" })
+  )
 })
 
 const Call = Schema.Struct({
   ...callFields,
-  method: Schema.Literals(["GET", "POST", "PUT", "DELETE"])
+  method: Schema.Literals(["GET", "POST", "PUT", "DELETE"]).annotate({
+    description: "Its method"
+  })
 })
 export type QueueCall = typeof Call.Type
 
 const Answers = Schema.Struct({
-  id: Places,
-  status: Places,
-  files: Places,
-  code: Places,
-  message: Places,
-  seconds: optional(Places),
-  tokens: optional(Places),
-  bill: optional(Schema.Struct({ unit: Schema.Literals(billUnits), amount: Places })),
-  failed: optional(Places),
-  failed_result: optional(Places)
+  id: Places.annotate({ description: "The id of the job" }),
+  status: Places.annotate({ description: "The name of its status" }),
+  files: Places.annotate({ description: "The addresses of the files" }),
+  code: Places.annotate({ description: "The code of an error" }),
+  message: Places.annotate({ description: "The text of an error" }),
+  seconds: optional(Places.annotate({ description: "The seconds of the video" })),
+  tokens: optional(Places.annotate({ description: "The tokens of the video" })),
+  bill: optional(
+    Schema.Struct({
+      unit: Schema.Literals(billUnits).annotate({ description: "What the vendor sells" }),
+      amount: Places.annotate({ description: "How much of it is billed" })
+    }).annotate({ description: "What the vendor says that it bills" })
+  ),
+  failed: optional(
+    Places.annotate({ description: "A text there makes a finished job a failed one" })
+  ),
+  failed_result: optional(
+    Places.annotate({ description: "A text there makes an error of the result a failed job" })
+  )
 })
 
 const Names = Schema.Array(plainText(64))
 
 /** The meanings of the names by which the vendor states how a job is. */
 const Statuses = Schema.Struct({
-  queued: optional(Names),
-  open: optional(Names),
-  finished: Names,
-  failed: optional(Names),
-  cancelled: optional(Names),
-  expired: optional(Names)
+  queued: optional(Names.annotate({ description: "Jobs that the vendor has not begun" })),
+  open: optional(Names.annotate({ description: "Jobs that the vendor works on" })),
+  finished: Names.annotate({ description: "Jobs whose files are ready" }),
+  failed: optional(Names.annotate({ description: "Jobs that failed" })),
+  cancelled: optional(Names.annotate({ description: "Jobs that were cancelled" })),
+  expired: optional(Names.annotate({ description: "Jobs that ran out of time" }))
 })
 
 const Cancel = Schema.Struct({
   ...Call.fields,
-  jobs: Schema.Literals(["queued", "unfinished"]),
-  cancelled: optional(Names),
-  requested: optional(Names),
-  refused: optional(Names)
+  jobs: Schema.Literals(["queued", "unfinished"]).annotate({
+    description:
+      "Which jobs can be cancelled: those that have not begun, or all that have not ended"
+  }),
+  cancelled: optional(
+    Names.annotate({ description: "Answers by which the job has ended without a charge" })
+  ),
+  requested: optional(Names.annotate({ description: "Answers by which a poll shows the end" })),
+  refused: optional(Names.annotate({ description: "Answers by which the job goes on" }))
 })
 
 /** The meanings of a vendor's refusals, by the names of `meanings` of the refusal tables. */
-export const refusalMeanings = [
+const refusalMeanings = [
   "order",
   "credentials",
   "access",
@@ -108,8 +129,13 @@ export const refusalMeanings = [
 const Meaning = Schema.Literals(refusalMeanings)
 
 const Refusals = Schema.Struct({
-  shapes: Schema.Array(Schema.Struct({ message: AnswerPointer, codes: Places })),
-  codes: optional(Schema.Record(plainText(), Meaning)),
+  shapes: Schema.Array(
+    Schema.Struct({
+      message: AnswerPointer.annotate({ description: "Where the text of such an error stands" }),
+      codes: Places.annotate({ description: "Where its codes stand" })
+    })
+  ).annotate({ description: "The forms of the vendor's errors" }),
+  codes: optional(Schema.Record(plainText(), Meaning).annotate({ description: "What codes mean" })),
   statuses: optional(
     Schema.Record(
       Schema.String.check(
@@ -118,19 +144,30 @@ const Refusals = Schema.Struct({
         })
       ),
       Meaning
-    )
+    ).annotate({ description: "What HTTP statuses of such errors mean" })
   )
 })
 
 const FieldRule = Schema.Union([
   BodyPointer,
   Schema.Struct({
-    to: BodyPointer,
-    as: optional(Schema.Literals(["text", "number"])),
-    values: optional(Schema.Record(Schema.String, Schema.Json)),
-    inline: optional(Schema.Boolean)
+    to: BodyPointer.annotate({ description: "The place in the body" }),
+    as: optional(
+      Schema.Literals(["text", "number"]).annotate({ description: "The type that is sent" })
+    ),
+    values: optional(
+      Schema.Record(Schema.String, Schema.Json).annotate({
+        description: "The vendor's value for each value of an order"
+      })
+    ),
+    inline: optional(
+      Schema.Boolean.annotate({ description: "False where the vendor takes no data URLs" })
+    )
   }),
-  Schema.Struct({ width: BodyPointer, height: BodyPointer })
+  Schema.Struct({
+    width: BodyPointer.annotate({ description: "The place of the width" }),
+    height: BodyPointer.annotate({ description: "The place of the height" })
+  })
 ]).annotate({
   expected: 'a place such as "/prompt", {to, as, values, inline}, or {width, height} of a size'
 })
@@ -149,60 +186,95 @@ type ValueSource =
   | "n"
   | "mask"
 
-const rule = optional(FieldRule)
+const rule = (source: string) =>
+  optional(FieldRule.annotate({ description: `Where ${source} goes` }))
 
 const Fields = Schema.Struct({
-  model: rule,
-  task: rule,
-  prompt: rule,
-  seconds: rule,
-  resolution: rule,
-  ratio: rule,
-  size: rule,
-  sound: rule,
-  n: rule,
-  mask: rule,
-  first_frame: rule,
-  last_frame: rule,
-  reference_image: rule,
-  reference_video: rule,
-  reference_audio: rule
+  model: rule("the vendor's name of the model"),
+  task: rule("the gateway's id of the task"),
+  prompt: rule("the text"),
+  seconds: rule("the length"),
+  resolution: rule("the resolution"),
+  ratio: rule("the aspect ratio"),
+  size: rule("the size as WxH"),
+  sound: rule("whether the video has sound"),
+  n: rule("the number of images"),
+  mask: rule("the mask of an edit"),
+  first_frame: rule("the picture that a video begins with"),
+  last_frame: rule("the picture that it ends with"),
+  reference_image: rule("reference pictures"),
+  reference_video: rule("reference videos"),
+  reference_audio: rule("reference sounds")
 } satisfies Record<ValueSource | InputRole, unknown>)
 export type Source = keyof typeof Fields.Type
 
 const Form = Schema.Struct({
-  takes: InputLimits,
-  needs: optional(Schema.Array(Schema.Literals(inputRoles)))
+  takes: InputLimits.annotate({ description: "The most media of each role" }),
+  needs: optional(
+    Schema.Array(Schema.Literals(inputRoles)).annotate({
+      description: "The roles of which one is required"
+    })
+  )
 })
 
 const sharedFields = {
-  id: plainText(),
-  forms: optional(Schema.Array(Form)),
-  fields: Fields,
-  ignores: optional(Schema.Array(Schema.Literals(["prompt"]))),
-  constants: optional(Schema.Record(BodyPointer, Schema.Json)),
-  parameters: optional(Schema.Record(plainText(64), VendorParameter)),
-  input_schema: optional(Schema.Json),
-  input_schema_without: optional(Schema.Array(plainText(64)))
+  id: plainText().annotate({ description: "The vendor's name of the model" }),
+  forms: optional(Schema.Array(Form).annotate({ description: "The media that it takes together" })),
+  fields: Fields.annotate({ description: "Where the parts of an order go" }),
+  ignores: optional(
+    Schema.Array(Schema.Literal("prompt")).annotate({
+      description: "Parts of an order that the model has no use for"
+    })
+  ),
+  constants: optional(
+    Schema.Record(BodyPointer, Schema.Json).annotate({
+      description: "Values of every request, by place"
+    })
+  ),
+  parameters: optional(
+    Schema.Record(plainText(64), VendorParameter).annotate({
+      description: "The model's own fields that clients may set"
+    })
+  ),
+  input_schema: optional(
+    Schema.Json.annotate({
+      description: "The vendor's JSON Schema, from which further parameters follow"
+    })
+  ),
+  input_schema_without: optional(
+    Schema.Array(plainText(64)).annotate({
+      description: "Fields of the schema that clients may not set"
+    })
+  )
 }
 
 const VideoModel = Schema.Struct({
   ...sharedFields,
-  modality: Schema.Literal("video"),
-  seconds: SecondsLimit,
-  smart: optional(Schema.Boolean),
-  resolutions: optional(Schema.Array(Resolution)),
-  ratios: optional(Schema.Array(Ratio)),
-  sound: optional(Schema.Literals(["switch", "always", "never", "unset"]))
+  modality: Schema.Literal("video").annotate({ description: "A model of videos" }),
+  seconds: SecondsLimit.annotate({ description: "The lengths" }),
+  smart: optional(
+    Schema.Boolean.annotate({ description: "Whether -1 lets the model choose the length" })
+  ),
+  resolutions: optional(
+    Schema.Array(Resolution).annotate({ description: "The resolutions; none are sent without" })
+  ),
+  ratios: optional(
+    Schema.Array(Ratio).annotate({ description: "The only aspect ratios; any without" })
+  ),
+  sound: optional(
+    Schema.Literals(["switch", "always", "never", "unset"]).annotate({
+      description: "When its videos have sound"
+    })
+  )
 })
 
 const ImageModel = Schema.Struct({
   ...sharedFields,
-  modality: Schema.Literal("image"),
+  modality: Schema.Literal("image").annotate({ description: "A model of images" }),
   max_images: optional(
     Schema.Int.check(
       Schema.isBetween({ minimum: 1, maximum: 10 }, { expected: "a whole number from 1 to 10" })
-    )
+    ).annotate({ description: "The most images of one request" })
   )
 })
 
@@ -223,24 +295,24 @@ export const QueueDocument = Schema.Struct({
     })
   ),
   key: Schema.Struct({
-    header: HeaderName,
-    scheme: optional(plainText(32))
+    header: HeaderName.annotate({ description: "The header" }),
+    scheme: optional(plainText(32).annotate({ description: "The word before the key" }))
   }).annotate({ description: "Where the key of an account stands" }),
   calls: Schema.Struct({
-    submit: Submit,
-    status: Call,
-    result: optional(Call),
-    cancel: optional(Cancel)
-  }),
-  answers: Answers,
-  statuses: Statuses,
-  refusals: Refusals,
+    submit: Submit.annotate({ description: "Orders a job" }),
+    status: Call.annotate({ description: "Asks how a job is" }),
+    result: optional(Call.annotate({ description: "Reads what a finished job has made" })),
+    cancel: optional(Cancel.annotate({ description: "Cancels a job" }))
+  }).annotate({ description: "The vendor's calls" }),
+  answers: Answers.annotate({ description: "Where values stand in answers, in order of trial" }),
+  statuses: Statuses.annotate({ description: "The names of statuses by meaning" }),
+  refusals: Refusals.annotate({ description: "What proves that nothing was made" }),
   parameters_at: optional(
     AnswerPointer.annotate({
       description: "The object in the body that has the parameters; the body itself when left out"
     })
   ),
-  models: Schema.Array(Model)
+  models: Schema.Array(Model).annotate({ description: "The vendor's models" })
 }).annotate({ identifier: "QueueDocument", description: "A vendor whose API is a queue of jobs" })
 export type QueueDocument = typeof QueueDocument.Type
 

@@ -15,11 +15,12 @@ export const AnswerPointer = Schema.String.check(
   Schema.isPattern(syntax, { expected: "a JSON Pointer such as /data/*/url" })
 )
 
-/** A place in the body of a request. */
+const placeSyntax = /^(?:\/(?!(?:__proto__|\*)(?:\/|$))(?:[^/~\p{Cc}\p{Cs}]|~[01])+){1,16}$/u
+
+/** A place in the body of a request, which is that of one field or of an item of a list. */
 export const BodyPointer = Schema.String.check(
-  Schema.isPattern(syntax, { expected: "a JSON Pointer such as /input/prompt" }).abort(),
-  Schema.makeFilter((pointer) => pointer !== "" && !tokensOf(pointer).includes(EACH), {
-    expected: "the place of one field, such as /input/prompt, or of an item, such as /images/-"
+  Schema.isPattern(placeSyntax, {
+    expected: "a place such as /input/prompt, or /images/- for the items of a list"
   })
 )
 
