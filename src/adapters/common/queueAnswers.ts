@@ -1,5 +1,5 @@
 /** Reads the answers of a vendor that a document describes. */
-import { Predicate, type Result, Schema } from "effect"
+import { Predicate, Schema } from "effect"
 import { JobId, WebAddress } from "../../domain/plainText.ts"
 import { valuesAt } from "../../domain/queue/jsonPointer.ts"
 import type { QueueDocument } from "../../domain/queue/QueueDocument.ts"
