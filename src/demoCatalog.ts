@@ -211,7 +211,7 @@ const queues: ReadonlyArray<DemoModel> = [
   { ...clip("image"), id: "clip-9-image", protocol: "fal", upstream: `${seedance}/image-to-video` },
   { ...paint("0.1", "text"), id: "paint-9", protocol: "fal", upstream: "fal-ai/flux/dev" },
   {
-    ...paint("0.2", "text", "image"),
+    ...paint("0.2", "image"),
     id: "upscale-9",
     protocol: "fal",
     upstream: "fal-ai/clarity-upscaler"

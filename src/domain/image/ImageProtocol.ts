@@ -28,7 +28,12 @@ export interface ImageFamily {
    * The maximum number of reference images of an edit, and whether the first may have a mask; null
    * if the family has no edits.
    */
-  readonly references: { readonly max: number; readonly mask: boolean } | null
+  readonly references: {
+    /** The minimum number in every order, if the models change images alone. */
+    readonly min?: number
+    readonly max: number
+    readonly mask: boolean
+  } | null
   /** Whether images can be streamed while they are generated. */
   readonly streams: boolean
   /** Whether the vendor accepts the size `auto`. */

@@ -70,12 +70,19 @@ export const videoRowOf = (document: QueueDocument): VideoProtocolRow => {
 }
 
 const imageFamilyOf = (document: QueueDocument, model: QueueImageModel): ImageFamily => {
-  const { most } = referencesOf(model)
+  const { least, most } = referencesOf(model)
   return {
     models: exactly(model.id),
     passesOn: false,
     parameters: parametersOfModel(model, document),
-    references: most === 0 ? null : { max: most, mask: model.fields.mask !== undefined },
+    references:
+      most === 0
+        ? null
+        : {
+            ...(least === 0 ? {} : { min: least }),
+            max: most,
+            mask: model.fields.mask !== undefined
+          },
     streams: false,
     hasAutoSize: false,
     ...(isSingleImage(model) ? { isOneByOne: true } : {}),
