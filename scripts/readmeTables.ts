@@ -9,11 +9,12 @@ import { ConfigProvider, Effect, Exit, Redacted } from "effect"
 import { Completions } from "effect/cli"
 import { commands } from "../src/cli/commands.ts"
 import { type GatewayConfig, loadConfig } from "../src/config.ts"
+import { builtInProtocols } from "../src/domain/catalog/ProtocolTables.ts"
 import type { VendorParameter } from "../src/domain/catalog/vendorParameters.ts"
 import { type ErrorRow, errorTable, type RetryRule } from "../src/domain/errorTable.ts"
 
 import { describeInputs, type SoundOfModel } from "../src/domain/video/families/VideoFamily.ts"
-import { type VideoProtocolRow, videoProtocols } from "../src/domain/video/VideoProtocol.ts"
+import type { VideoProtocolRow } from "../src/domain/video/VideoProtocol.ts"
 import { relayedParameters } from "../src/domain/video/vendorFields.ts"
 
 const root = new URL("../", import.meta.url)
@@ -158,7 +159,7 @@ const isOfSomeModels = ({ modelsWith = {}, families = [] }: ParameterRow, field:
   Object.hasOwn(modelsWith, field) || families.some(({ parameters }) => !parameters.includes(field))
 
 const parameterRows = (): ReadonlyArray<string> => {
-  const rows = Object.entries<VideoProtocolRow>(videoProtocols).filter(([, { relays }]) => !relays)
+  const rows = [...builtInProtocols.video].filter(([, { relays }]) => !relays)
   const relay = Object.entries(relayedParameters).map(
     ([family, parameters]): readonly [string, ParameterRow] => {
       const listed = rows.filter(([, { relayFamily }]) => relayFamily === family)
@@ -177,7 +178,7 @@ const parameterRows = (): ReadonlyArray<string> => {
 }
 
 const familyRows = (): ReadonlyArray<string> =>
-  Object.entries(videoProtocols).flatMap(([protocol, row]: readonly [string, VideoProtocolRow]) =>
+  [...builtInProtocols.video].flatMap(([protocol, row]) =>
     (row.families ?? []).map((family) => {
       const seconds = family.onlySeconds?.join(", ") ?? family.seconds.join(" to ")
       const cells = [

@@ -257,7 +257,46 @@ const otherFamilies: ReadonlyArray<DemoModel> = [
   { ...reel, id: "reel-1-max", protocol: "minimax", upstream: "MiniMax-H3-Max" }
 ]
 
-const models = [...usual, ...otherFamilies]
+const seedance = "fal-ai/bytedance/seedance/v1/pro"
+
+/** Models of the vendors that documents describe. */
+const queues: ReadonlyArray<DemoModel> = [
+  { ...clip("text"), id: "clip-9", protocol: "fal", upstream: `${seedance}/text-to-video` },
+  { ...clip("image"), id: "clip-9-image", protocol: "fal", upstream: `${seedance}/image-to-video` },
+  { ...paint("0.1", "text"), id: "paint-9", protocol: "fal", upstream: "fal-ai/flux/dev" },
+  {
+    ...paint("0.2", "image"),
+    id: "upscale-9",
+    protocol: "fal",
+    upstream: "fal-ai/clarity-upscaler"
+  },
+  {
+    ...clip("text", "image"),
+    id: "clip-10",
+    protocol: "replicate",
+    upstream: "bytedance/seedance-1-pro"
+  },
+  {
+    ...clip("image"),
+    id: "clip-10-frames",
+    protocol: "replicate",
+    upstream: "kwaivgi/kling-v2.1"
+  },
+  {
+    ...paint("0.02", "text"),
+    id: "paint-10",
+    protocol: "replicate",
+    upstream: "black-forest-labs/flux-schnell"
+  },
+  {
+    ...paint("0.05", "image"),
+    id: "upscale-10",
+    protocol: "replicate",
+    upstream: "recraft-ai/recraft-crisp-upscale"
+  }
+]
+
+const models = [...usual, ...otherFamilies, ...queues]
 
 /**
  * Models that are listed without a mount. The error for an order of such a model says that the

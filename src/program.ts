@@ -26,6 +26,7 @@ import { namingDatabase } from "./runtime/databaseErrors.ts"
 import { cannotListen } from "./runtime/listenFailures.ts"
 import { Settings } from "./runtime/Settings.ts"
 import { loadSecrets, type Secrets } from "./secrets.ts"
+import { layerStoredDocuments } from "./services/StoredDocuments.ts"
 import { layerSimulator, Simulator } from "./simulator/Simulator.ts"
 import { layerWaitingRoom } from "./waitingRoom.ts"
 
@@ -62,6 +63,7 @@ export const layerGateway = (
     Layer.provideMerge(layerStores(secrets)),
     Layer.provide(config.migrate ? Layer.empty : layerWaitingRoom(config, awaitSchema)),
     Layer.provideMerge(layerDatabase(config)),
+    Layer.provide(layerStoredDocuments),
     Layer.provide(Layer.succeed(Settings, config.settings)),
     Layer.provide(layerTelemetry(config.telemetry).pipe(Layer.provide(layerSecureRandom)))
   )

@@ -3,7 +3,10 @@ import { Effect, Layer } from "effect"
 import type { AudioProtocol } from "../domain/audio/AudioProtocol.ts"
 import type { RerankProtocol, TextProtocol } from "../domain/catalog/ProtocolTables.ts"
 import type { ImageProtocol } from "../domain/image/ImageProtocol.ts"
+import { builtInDocuments } from "../domain/queue/builtInDocuments.ts"
+import type { QueueDocument } from "../domain/queue/QueueDocument.ts"
 import type { VideoProtocol } from "../domain/video/VideoProtocol.ts"
+import { liveMap } from "../runtime/liveMap.ts"
 import {
   type AudioAdapter,
   type ImageAdapter,
@@ -12,6 +15,7 @@ import {
   type TextAdapter,
   type VideoAdapter
 } from "../services/ProtocolAdapter.ts"
+import { byDocuments, StoredDocuments } from "../services/StoredDocuments.ts"
 import { makeDashScope } from "./dashscope.ts"
 import { makeElevenLabs } from "./elevenlabs.ts"
 import { makeGemini } from "./gemini.ts"
@@ -22,6 +26,7 @@ import { makeJina } from "./jina.ts"
 import { makeMiniMax } from "./minimax.ts"
 import { makeOpenAi } from "./openai/openai.ts"
 import { makeOpenAiAudio } from "./openai/openaiAudio.ts"
+import { makeQueueAdapters } from "./queueAdapters.ts"
 import { makeVeo } from "./veo.ts"
 import { makeVpA } from "./vp_a.ts"
 import { makeVpB } from "./vp_b.ts"
@@ -29,6 +34,7 @@ import { makeVpC } from "./vp_c/vp_c.ts"
 import { makeVpD } from "./vp_d.ts"
 import { makeVpE } from "./vp_e.ts"
 import { makeVpF } from "./vp_f.ts"
+import type { VendorWire } from "./wire/VendorWire.ts"
 
 export const layerAdapters = Layer.effect(
   ProtocolAdapter,
@@ -57,9 +63,22 @@ export const layerAdapters = Layer.effect(
       openai: yield* makeOpenAiAudio,
       elevenlabs: yield* makeElevenLabs
     } satisfies Record<AudioProtocol, AudioAdapter>
+    const calls = yield* Effect.context<VendorWire>()
+    const makeAdapters = (documents: ReadonlyArray<QueueDocument>) =>
+      Effect.runSyncWith(calls)(makeQueueAdapters(documents))
+    const ofDocuments = makeAdapters(builtInDocuments)
+    const videos = new Map<string, VideoAdapter>([...Object.entries(video), ...ofDocuments.video])
+    const images = new Map<string, ImageAdapter>([...Object.entries(image), ...ofDocuments.image])
+    const current = byDocuments(yield* StoredDocuments, (documents) => {
+      const stored = makeAdapters(documents)
+      return {
+        video: new Map([...videos, ...stored.video]),
+        image: new Map([...images, ...stored.image])
+      }
+    })
     return ProtocolAdapter.of({
-      video: new Map(Object.entries(video)),
-      image: new Map(Object.entries(image)),
+      video: liveMap(() => current().video),
+      image: liveMap(() => current().image),
       text: new Map(Object.entries(text)),
       rerank: new Map(Object.entries(rerank)),
       audio: new Map(Object.entries(audio))

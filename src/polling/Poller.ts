@@ -6,6 +6,7 @@ import { Effect, Layer } from "effect"
 import { startJob } from "../runtime/backgroundJobs.ts"
 import { Settings } from "../runtime/Settings.ts"
 import { CallLog } from "../services/CallLog.ts"
+import { Catalog } from "../services/Catalog.ts"
 import { ChannelCredentials, SUPERSEDED_SECONDS } from "../services/channels/ChannelCredentials.ts"
 import { IdempotencyKeys } from "../services/IdempotencyKeys.ts"
 import { oldestLateHoldSeconds, pollerSilenceSeconds } from "../services/metrics.ts"
@@ -23,6 +24,7 @@ const startRetention = (subject: string, run: Effect.Effect<unknown>) =>
 export const layerPoller = Layer.effectDiscard(
   Effect.gen(function* () {
     const settlement = yield* TaskSettlement
+    const catalog = yield* Catalog
     const pulse = yield* PollerPulse
     const callLog = yield* CallLog
     const idempotencyKeys = yield* IdempotencyKeys
@@ -32,9 +34,13 @@ export const layerPoller = Layer.effectDiscard(
       name: "task poller",
       interval: `${pollerSeconds} seconds`,
       wakeUp: settlement.room,
-      run: Effect.repeat(Effect.tap(settlement.pollDue, pulse.beat), {
-        while: (hasMore) => hasMore
-      }),
+      // A gateway without requests reads the catalog here, and learns of new vendors by it.
+      run: Effect.andThen(
+        catalog.snapshot,
+        Effect.repeat(Effect.tap(settlement.pollDue, pulse.beat), {
+          while: (hasMore) => hasMore
+        })
+      ),
       // After failures, readiness fails when no run has succeeded for a while.
       onFailure: (cause) => Effect.logError("task poller: claiming due tasks failed", cause),
       metric: pollerSilenceSeconds

@@ -26,7 +26,7 @@ import {
 import { namesOf } from "../domain/catalog/modelNames.ts"
 import { originOf } from "../domain/catalog/origin.ts"
 import type { PriceListTerms } from "../domain/catalog/PriceList.ts"
-import type { ProtocolTables } from "../domain/catalog/ProtocolTables.ts"
+import { type ProtocolTables, protocolsWith } from "../domain/catalog/ProtocolTables.ts"
 import {
   faultsByPriceLists,
   type PricedModel,
@@ -178,11 +178,12 @@ const checkCatalog = (
   nowMillis: number
 ): Result.Result<CatalogDocument, InvalidRequest> => {
   const document = { ...catalog, channels: catalog.channels.map(withoutKeys) }
+  const tables = protocolsWith(protocols, catalog.protocols ?? [])
   const faults = [
     ...keyFaults(catalog),
     ...originFaults(catalog, storedKeys),
-    ...findFaults(document, protocols),
-    ...faultsByPriceLists(priceLists, document, protocols, nowMillis)
+    ...findFaults(document, tables),
+    ...faultsByPriceLists(priceLists, document, tables, nowMillis)
   ]
   return faults[0] === undefined
     ? Result.succeed(document)
@@ -251,6 +252,7 @@ const replacedCatalog = (
   nowMillis: number
 ): CatalogReplacement => {
   const { before, after } = replacement
+  const tables = protocolsWith(protocols, after.protocols ?? [])
   const channels = compareLists(before.channels, after.channels, ({ id }) => id)
   const isRekeyed = (channel: ChannelWrite) =>
     writtenKeys(channel).some(({ api_key = null }) => api_key !== null)
@@ -266,11 +268,16 @@ const replacedCatalog = (
         before.mounts,
         after.mounts,
         ({ model, channel }) => `${model}@${channel}`
-      )
+      ),
+      ...(before.protocols === undefined && after.protocols === undefined
+        ? {}
+        : {
+            protocols: compareLists(before.protocols ?? [], after.protocols ?? [], ({ id }) => id)
+          })
     },
     warnings: [
-      ...findWarnings(after, protocols, storedKeys),
-      ...warningsByPriceLists(priceLists, after, protocols, nowMillis)
+      ...findWarnings(after, tables, storedKeys),
+      ...warningsByPriceLists(priceLists, after, tables, nowMillis)
     ]
   }
 }

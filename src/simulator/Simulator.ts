@@ -12,6 +12,7 @@ import { Tasks } from "./Tasks.ts"
 import { layerVendors } from "./Vendor.ts"
 import { dashscope } from "./vendors/dashscopeVendor.ts"
 import { elevenlabs } from "./vendors/elevenlabsVendor.ts"
+import { fal } from "./vendors/falVendor.ts"
 import { gemini } from "./vendors/geminiVendor.ts"
 import { ip_a } from "./vendors/ip_aVendor.ts"
 import { ip_b } from "./vendors/ip_bVendor.ts"
@@ -19,6 +20,7 @@ import { ip_c } from "./vendors/ip_cVendor.ts"
 import { jina } from "./vendors/jinaVendor.ts"
 import { minimax } from "./vendors/minimaxVendor.ts"
 import { openai } from "./vendors/openaiVendor.ts"
+import { replicate } from "./vendors/replicateVendor.ts"
 import { veo } from "./vendors/veoVendor.ts"
 import { vp_a } from "./vendors/vp_aVendor.ts"
 import { vp_b } from "./vendors/vp_bVendor.ts"
@@ -81,7 +83,9 @@ const vendors = layerVendors([
   openai,
   jina,
   dashscope,
-  elevenlabs
+  elevenlabs,
+  fal,
+  replicate
 ])
 
 /**

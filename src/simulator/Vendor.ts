@@ -33,7 +33,7 @@ export interface Call {
 
 export interface VendorRoute {
   /** The HTTP method; `*` matches all. */
-  readonly method: "GET" | "POST" | "DELETE" | "*"
+  readonly method: "GET" | "POST" | "PUT" | "DELETE" | "*"
   /** The path below the protocol's segment. */
   readonly path: `/${string}`
   readonly handle: (
@@ -125,8 +125,12 @@ export const decodeBody = <A, I>(
   const decode = Schema.decodeUnknownEffect(schema, {
     onExcessProperty: options.unknownFields === "refused" ? "error" : "ignore"
   })
-  return (body) => Effect.mapError(decode(body), ({ issue }) => options.refuse(faultOf(issue, "")))
+  return (body) =>
+    Effect.mapError(decode(body), ({ issue }) => options.refuse(faultOfSchema(issue)))
 }
+
+/** The first fault of a value that a schema refuses. */
+export const faultOfSchema = (issue: SchemaIssue.Issue): BodyFault => faultOf(issue, "")
 
 const faultOf = (issue: SchemaIssue.Issue, path: string): BodyFault => {
   switch (issue._tag) {

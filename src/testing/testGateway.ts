@@ -22,6 +22,7 @@ import { Catalog } from "../services/Catalog.ts"
 import { Ledger } from "../services/Ledger.ts"
 import { layerPollerPulse } from "../services/Operations.ts"
 import type { ProtocolAdapter } from "../services/ProtocolAdapter.ts"
+import { layerStoredDocuments } from "../services/StoredDocuments.ts"
 import { Simulator } from "../simulator/Simulator.ts"
 import { layerStoresMemory, type StoresMemory } from "./memory/memoryStores.ts"
 import {
@@ -257,6 +258,7 @@ export const layerGatewaySimulated = <E = never>(options: SimulatedGatewayOption
   const catalogAt = options.catalog ?? demoCatalog
   return layerGatewayOver(Effect.map(Simulator, ({ url }) => catalogAt(url))).pipe(
     Layer.provideMerge(services),
+    Layer.provide(layerStoredDocuments),
     Layer.provide(layerSettings({ ...quick, ...options.settings }))
   )
 }

@@ -12,7 +12,7 @@ import { type Dialect, vendorCallSuite } from "./vendorCall.suite.ts"
 export type ImageWords = Omit<ImageBody, "model"> & Readonly<Record<string, unknown>>
 
 export interface ImageSubject {
-  readonly protocol: ImageProtocol
+  readonly protocol: ImageProtocol | "fal" | "replicate"
   readonly dialect: Dialect
   /** The vendor's name of the model; clients call it "our-model". */
   readonly upstreamModel: string

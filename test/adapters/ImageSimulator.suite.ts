@@ -1,6 +1,7 @@
 /** What the simulated vendor of an image protocol and its adapter make of each other. */
 import { assert, layer } from "@effect/vitest"
 import { Effect, Result } from "effect"
+import { TestClock } from "effect/testing"
 import { Simulator } from "../../src/simulator/Simulator.ts"
 import { failureOf } from "./failures.ts"
 import { type ImageSubject, imageOrder } from "./ImageAdapter.suite.ts"
@@ -10,17 +11,21 @@ export interface SimulatedImageSubject
   extends Pick<ImageSubject, "protocol" | "upstreamModel" | "wires"> {
   /** What a channel of the simulator has after the protocol in its base address. */
   readonly version: string
+  /** The status for images that the vendor refuses after it made them; 400 when left out. */
+  readonly moderatedOutput?: number
+  /** Whether the vendor answers a task, whose polls need the machine's own clock. */
+  readonly isPolled?: boolean
 }
 
-const refusedWords = [
-  ["sim:moderate-input", 400, null],
-  ["sim:moderate-output", 400, null],
-  ["sim:refuse=402", 402, null],
-  ["sim:rate", 429, 1],
-  ["sim:http500", 500, null],
-  ["sim:refuse=504", 504, null],
-  ["sim:redirect", 302, null]
-] as const
+const refusedWords = (moderatedOutput: number) => [
+  ["sim:moderate-input", 400, null] as const,
+  ["sim:moderate-output", moderatedOutput, null] as const,
+  ["sim:refuse=402", 402, null] as const,
+  ["sim:rate", 429, 1] as const,
+  ["sim:http500", 500, null] as const,
+  ["sim:refuse=504", 504, null] as const,
+  ["sim:redirect", 302, null] as const
+]
 
 const lostWords = [
   ["sim:lost", "connection_lost"],
@@ -29,8 +34,9 @@ const lostWords = [
 ] as const
 
 export const imageSimulatorSuite = (subject: SimulatedImageSubject): void => {
-  const { protocol, upstreamModel, version } = subject
-  const prompted = (prompt: string) => imageOrder(upstreamModel, { prompt })
+  const { protocol, upstreamModel, version, moderatedOutput = 400, isPolled = false } = subject
+  const slow = isPolled ? " sim:slow=0" : ""
+  const prompted = (prompt: string) => imageOrder(upstreamModel, { prompt: `${prompt}${slow}` })
 
   const generate = Effect.fnUntraced(function* (
     order: ReturnType<typeof imageOrder>,
@@ -38,7 +44,8 @@ export const imageSimulatorSuite = (subject: SimulatedImageSubject): void => {
   ) {
     const { url } = yield* Simulator
     const there = accountAt(`${url}/${protocol}${version}`, apiKey)
-    return yield* (yield* imageAdapter(protocol)).generate(there, order)
+    const call = (yield* imageAdapter(protocol)).generate(there, order)
+    return yield* isPolled ? TestClock.withLive(call) : call
   })
 
   layer(layerWithSimulator)(`${protocol}, simulated`, (it) => {
@@ -48,7 +55,9 @@ export const imageSimulatorSuite = (subject: SimulatedImageSubject): void => {
         Effect.gen(function* () {
           const { result, requests } = yield* seenDuring(generate(imageOrder(upstreamModel, body)))
           assert.deepStrictEqual(
-            requests.map(({ method, path, body, query }) => ({ method, path, body, query })),
+            requests
+              .filter(({ method }) => method === "POST")
+              .map(({ method, path, body, query }) => ({ method, path, body, query })),
             [{ method: "POST", path: `/${protocol}${path}`, body: wire, query: {} }]
           )
           const made = Result.getOrThrow(result)
@@ -59,7 +68,7 @@ export const imageSimulatorSuite = (subject: SimulatedImageSubject): void => {
         })
     )
 
-    it.effect.each([...refusedWords])(
+    it.effect.each(refusedWords(moderatedOutput))(
       "an order with %s is refused with %i",
       ([word, effectiveStatus, retryAfterSeconds]) =>
         Effect.gen(function* () {
@@ -68,7 +77,7 @@ export const imageSimulatorSuite = (subject: SimulatedImageSubject): void => {
           assert.strictEqual(failure._tag, "VendorRefused")
           assert.propertyVal(failure, "effectiveStatus", effectiveStatus)
           assert.propertyVal(failure, "retryAfterSeconds", retryAfterSeconds)
-          assert.strictEqual(requests.length, 1)
+          assert.strictEqual(requests.filter(({ method }) => method === "POST").length, 1)
         })
     )
 

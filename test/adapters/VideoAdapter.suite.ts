@@ -6,7 +6,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import type { VideoProtocol } from "../../src/domain/video/VideoProtocol.ts"
 import type { CancelAnswer, VideoOrder, VideoStatus } from "../../src/services/ProtocolAdapter.ts"
-import { brokenVendor, type Reply } from "../support/brokenVendor.ts"
+import { brokenVendor, type ReceivedRequest, type Reply } from "../support/brokenVendor.ts"
 import { type Failure, failureOf, lost, refused } from "./failures.ts"
 import {
   API_KEY,
@@ -34,7 +34,7 @@ interface WireCase {
 }
 
 export interface VideoSubject {
-  readonly protocol: VideoProtocol
+  readonly protocol: VideoProtocol | "fal" | "replicate"
   /** The protocol the model is listed under, where it is called by another. */
   readonly listedProtocol?: VideoProtocol
   readonly dialect: Dialect
@@ -45,6 +45,8 @@ export interface VideoSubject {
   readonly usual?: Partial<VideoOrder>
   /** What is sent of a data URL; the URL itself when left out. */
   readonly inline?: (url: string) => string
+  /** A model that takes a first frame, where the other one takes none. */
+  readonly framesModel?: string
   readonly wires: ReadonlyArray<WireCase>
   /** Orders the interface has no field for, and the vendor's refusal that is built instead. */
   readonly unsent?: ReadonlyArray<{
@@ -81,7 +83,7 @@ export interface VideoSubject {
   readonly brokenPolls: ReadonlyArray<{ readonly says: string; readonly body: unknown }>
   readonly failedPolls?: ReadonlyArray<{
     readonly says: string
-    readonly reply: Reply
+    readonly reply: Reply | ((request: ReceivedRequest) => Reply)
     readonly failure: Failure
   }>
   /** How a job is cancelled; left out where the protocol cannot. */
@@ -94,6 +96,12 @@ export interface VideoSubject {
       readonly answer: CancelAnswer
     }>
   }
+  /** Polls that read a result with a second request. */
+  readonly resultPolls?: ReadonlyArray<{
+    readonly says: string
+    readonly reply: (request: ReceivedRequest) => Reply
+    readonly status: VideoStatus
+  }>
   /** A poll answer that a task failed with this message. */
   readonly failedWith: (message: string) => Readonly<Record<string, unknown>>
 }
@@ -121,7 +129,10 @@ export const videoAdapterSuite = (subject: VideoSubject): void => {
   const order = (more: Partial<VideoOrder> = {}) =>
     orderOf({ upstreamModel: subject.model, listedProtocol, ...subject.usual, ...more })
 
-  const pollBroken = Effect.fnUntraced(function* (reply: Reply, isMarked = false) {
+  const pollBroken = Effect.fnUntraced(function* (
+    reply: Reply | ((request: ReceivedRequest) => Reply),
+    isMarked = false
+  ) {
     const vendor = yield* brokenVendor(reply)
     return yield* (yield* videoAdapter(protocol)).poll(accountAt(vendor.url), { ...ref, isMarked })
   })
@@ -164,7 +175,8 @@ export const videoAdapterSuite = (subject: VideoSubject): void => {
           const vendor = yield* brokenVendor({ body: subject.submitted })
           const adapter = yield* videoAdapter(protocol)
           const blocks = [textBlock("x"), { type: "image", role: "first_frame", url }] as const
-          yield* adapter.submit(accountAt(vendor.url), order({ blocks }))
+          const { framesModel: upstreamModel = subject.model } = subject
+          yield* adapter.submit(accountAt(vendor.url), order({ upstreamModel, blocks }))
           const { inline = (address) => address } = subject
           assert.include((yield* vendor.requests)[0]?.body, JSON.stringify(inline(url)))
         })
@@ -226,6 +238,14 @@ export const videoAdapterSuite = (subject: VideoSubject): void => {
         ([, { reply, failure }]) =>
           Effect.gen(function* () {
             assert.deepStrictEqual(failureOf(yield* Effect.flip(pollBroken(reply))), failure)
+          })
+      )
+
+      it.effect.each(named(subject.resultPolls ?? []))(
+        "a poll and its result: %s",
+        ([, { reply, status }]) =>
+          Effect.gen(function* () {
+            assert.deepEqual<unknown>(yield* pollBroken(reply), status)
           })
       )
 

@@ -10,6 +10,8 @@ interface Base {
   readonly protocol: string
   /** The protocol its model is listed under, where that is another. */
   readonly listed?: string
+  /** The vendor's model, where the protocol knows some alone. */
+  readonly model?: string
   /** What vendors' documents count to the base at times, beside nothing at all. */
   readonly versions: ReadonlyArray<string>
   /** Where an order goes from each of them. */
@@ -54,6 +56,18 @@ const cases: ReadonlyArray<Base> = [
   },
   { protocol: "veo", versions: ["/v1beta"], order: "/v1beta/models/m-1:predictLongRunning" },
   { protocol: "minimax", versions: ["/v2", "/v1"], order: "/v2/video_generation" },
+  {
+    protocol: "fal",
+    model: "fal-ai/bytedance/seedance/v1/pro/text-to-video",
+    versions: [],
+    order: "/fal-ai/bytedance/seedance/v1/pro/text-to-video"
+  },
+  {
+    protocol: "replicate",
+    model: "bytedance/seedance-1-pro",
+    versions: ["/v1"],
+    order: "/v1/models/bytedance/seedance-1-pro/predictions"
+  },
   { protocol: "ip_a", versions: ["/v1"], order: "/v1/images/generations" },
   {
     protocol: "ip_b",
@@ -95,7 +109,10 @@ const spellings = cases.flatMap((one) =>
 )
 
 /** An order and the check of the account, whatever comes of them. */
-const callBoth = Effect.fnUntraced(function* ({ protocol, listed }: Base, account: ChannelAccount) {
+const callBoth = Effect.fnUntraced(function* (
+  { protocol, listed, model: upstreamModel = "m-1" }: Base,
+  account: ChannelAccount
+) {
   const { video, image, text, rerank, audio } = yield* ProtocolAdapter
   const messages = [{ role: "user", content: "a lighthouse" }] as const
   const documents = ["a lighthouse"]
@@ -103,7 +120,9 @@ const callBoth = Effect.fnUntraced(function* ({ protocol, listed }: Base, accoun
   const order = { upstreamModel: "m-1", body }
   const spoken = { model: "m-1", input: "a lighthouse", voice: "a" }
   const ordering =
-    video.get(protocol)?.submit(account, orderOf({ listedProtocol: listed ?? protocol })) ??
+    video
+      .get(protocol)
+      ?.submit(account, orderOf({ upstreamModel, listedProtocol: listed ?? protocol })) ??
     image.get(protocol)?.generate(account, order) ??
     text.get(protocol)?.complete(account, order) ??
     rerank?.get(protocol)?.rerank(account, order) ??

@@ -35,7 +35,9 @@ const questions: Readonly<Record<string, string>> = {
   openai: "/v1/models",
   jina: "/v1/models",
   elevenlabs: "/v1/models",
-  dashscope: `/api/v1/tasks/${NIL}`
+  dashscope: `/api/v1/tasks/${NIL}`,
+  fal: `/fal-ai/bytedance/requests/${NIL}/status`,
+  replicate: `/v1/predictions/${NIL}`
 }
 
 /** Protocols whose every call creates something. */

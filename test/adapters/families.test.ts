@@ -4,6 +4,9 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
+import { demoCatalog } from "../../src/demoCatalog.ts"
+import { falDocument } from "../../src/domain/queue/documents/fal.ts"
+import { replicateDocument } from "../../src/domain/queue/documents/replicate.ts"
 import {
   type InputRole,
   inputRoles,
@@ -150,13 +153,22 @@ describe("the families of models", () => {
   )
 
   it("have a model each in the demo", () => {
-    for (const { families = [] } of Object.values(rows)) {
-      for (const { name } of families) {
-        assert.isTrue(
-          known.some(([, , family]) => family.name === name),
-          name
-        )
+    for (const [protocol, { families = [] }] of Object.entries(rows)) {
+      const shown = known
+        .filter(([, called]) => called === protocol)
+        .map(([, , family]) => family.name)
+      for (const { name } of vendors[protocol] === undefined ? [] : families) {
+        assert.include(shown, name)
       }
+    }
+  })
+
+  it("of documents are in the demo by their ids", () => {
+    const upstreamModels = demoCatalog("http://127.0.0.1:1").mounts.map(
+      ({ upstream_model }) => upstream_model
+    )
+    for (const { models } of [falDocument, replicateDocument]) {
+      for (const { id } of models) assert.include(upstreamModels, id)
     }
   })
 })

@@ -7,8 +7,6 @@ import { VendorLimits } from "../../src/adapters/wire/limits.ts"
 import { layerVendorWire } from "../../src/adapters/wire/VendorWire.ts"
 import type { SendOptions } from "../../src/adapters/wire/vendorAnswer.ts"
 import type { TextProtocol } from "../../src/domain/catalog/ProtocolTables.ts"
-import type { ImageProtocol } from "../../src/domain/image/ImageProtocol.ts"
-import type { VideoProtocol } from "../../src/domain/video/VideoProtocol.ts"
 import {
   type ChannelAccount,
   ProtocolAdapter,
@@ -97,10 +95,10 @@ export const seenDuring = Effect.fnUntraced(function* <A, E, R>(call: Effect.Eff
 
 const existing = <A>(adapter: A | undefined) => Effect.orDie(Effect.fromNullishOr(adapter))
 
-export const videoAdapter = (protocol: VideoProtocol) =>
+export const videoAdapter = (protocol: string) =>
   Effect.flatMap(ProtocolAdapter, ({ video }) => existing(video.get(protocol)))
 
-export const imageAdapter = (protocol: ImageProtocol) =>
+export const imageAdapter = (protocol: string) =>
   Effect.flatMap(ProtocolAdapter, ({ image }) => existing(image.get(protocol)))
 
 export const textAdapter = (protocol: TextProtocol) =>

@@ -99,7 +99,7 @@ const allowedHeaders: ReadonlySet<string> = new Set([
 
 export interface Dialect {
   /** The word before the key in `authorization`; empty where another header is the key alone. */
-  readonly scheme: "Bearer" | "Token" | ""
+  readonly scheme: "Bearer" | "Key" | "Token" | ""
   /** The header of the key; `authorization` when left out. */
   readonly keyHeader?: string
   /** Headers of its own that the protocol asks for, names in lower case. */

@@ -5,10 +5,11 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { assert, layer } from "@effect/vitest"
-import { Effect, Exit, Schema } from "effect"
+import { Effect, Exit, Result, Schema } from "effect"
 import { inject } from "vitest"
 import { demoCatalog } from "../../src/demoCatalog.ts"
 import { Prices } from "../../src/domain/catalog/Prices.ts"
+import { decodeQueueDocument } from "../../src/domain/queue/decodeQueueDocument.ts"
 import { videoProtocols } from "../../src/domain/video/VideoProtocol.ts"
 import { ADMIN_TOKEN, clusterSecrets, startGateway } from "../support/cluster.ts"
 import { asAdmin, temporaryDataDir } from "../support/databases.ts"
@@ -277,6 +278,7 @@ const row = (code: string) =>
   })
 
 const vendorOfTheReader = `
+import { decodeQueueDocument } from "../../src/domain/queue/decodeQueueDocument.ts"
 import { videoProtocols } from "${root}/src/domain/video/VideoProtocol.ts"
 export { makeVpA as makeVpToy } from "${root}/src/adapters/vp_a.ts"
 export const vpToyRow = videoProtocols.vp_a`
@@ -369,6 +371,13 @@ const webhook = Effect.fnUntraced(function* (code: string) {
   assert.strictEqual(said, "video.completed succeeded\n")
 })
 
+/** The document of a vendor has no fault. */
+const vendorDocument: Check = (code) =>
+  Effect.sync(() => {
+    const document = decodeQueueDocument(JSON.parse(code))
+    assert.deepStrictEqual(Result.isFailure(document) ? document.failure : [], [])
+  })
+
 /** Checked together with another. */
 const partOf = (name: string) => () => Effect.sync(() => example(name))
 
@@ -382,6 +391,7 @@ const checks: Readonly<Record<string, Check>> = {
   "README.md sh 4": partOf("README.md sh 5"),
   "README.md sh 5": curl,
   "README.md js 1": openai,
+  "src/adapters/README.md json 1": vendorDocument,
   "src/adapters/README.md sh 1": troubledAccount,
   "src/adapters/README.md ts 1": row,
   "src/adapters/README.md ts 2": ownProgram,

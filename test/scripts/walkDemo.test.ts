@@ -86,7 +86,15 @@ it.live(
             "2.7-image",
             "2.7-reference",
             "3.0"
-          ].map((model) => [`scene-${model}`, "3", "3", "succeeded"])
+          ].map((model) => [`scene-${model}`, "3", "3", "succeeded"]),
+          ["clip-9", "3", "3", "succeeded"],
+          ["clip-9-image", "3", "3", "succeeded"],
+          ["paint-9", "-", "0.1", "succeeded"],
+          ["upscale-9", "-", "0.2", "succeeded"],
+          ["clip-10", "3", "3", "succeeded"],
+          ["clip-10-frames", "3", "3", "succeeded"],
+          ["paint-10", "-", "0.02", "succeeded"],
+          ["upscale-10", "-", "0.05", "succeeded"]
         ]
       )
       assert.includeMembers(lines, ["The ledger verifies."])

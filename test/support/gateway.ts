@@ -10,6 +10,7 @@ import { layerOutgoingWebWith } from "../../src/egress/OutgoingWeb.ts"
 import { layerServer, layerStores, layerUseCases } from "../../src/gateway.ts"
 import { Answers } from "../../src/runtime/AnswerBudget.ts"
 import { defaultSettings, Settings } from "../../src/runtime/Settings.ts"
+import { layerStoredDocuments } from "../../src/services/StoredDocuments.ts"
 import { layerSimulator, Simulator } from "../../src/simulator/Simulator.ts"
 import { ADMIN_TOKEN } from "./cluster.ts"
 import { type DatabaseKind, layerDatabase } from "./databases.ts"
@@ -195,6 +196,7 @@ export const layerTestGateway = (
     Layer.provide(options.bucket ?? Layer.empty),
     Layer.provideMerge(layerStores(secrets)),
     Layer.provideMerge(options.database ?? layerDatabase(kind)),
+    Layer.provide(layerStoredDocuments),
     Layer.provideMerge(layerSimulator({ port: 0 })),
     Layer.provide(Layer.succeed(Settings, settings))
   )

@@ -19,6 +19,8 @@ export interface CheckDialect {
   readonly refusals: RefusalTable
   /** The statuses by which a vendor says that it accepts the account but has no such object. */
   readonly absentStatuses: ReadonlySet<number>
+  /** Whether a body is the vendor's error in a place where errors of other vendors do not stand. */
+  readonly isVendorError?: (body: unknown) => boolean
 }
 
 /**
@@ -89,7 +91,7 @@ const explainsAbsence = ({ body }: VendorAnswer): boolean => {
 
 /** Accepts the requested object, and the vendor's explained error that it has no such object. */
 export const readCheck =
-  ({ readChecked, refusals, absentStatuses }: CheckDialect) =>
+  ({ readChecked, refusals, absentStatuses, isVendorError = () => false }: CheckDialect) =>
   (account: ChannelAccount, answer: VendorAnswer): Outcome<void> => {
     const readResult = Result.mapError(readChecked(account, answer), (failure) =>
       judgeFailure(refusals, answer, failure)
@@ -103,7 +105,7 @@ export const readCheck =
     const isAbsence = (failure: VendorFailure): boolean =>
       failure._tag === "VendorRefused" &&
       absentStatuses.has(failure.effectiveStatus) &&
-      explainsAbsence(answer)
+      (explainsAbsence(answer) || isVendorError(answer.body))
     return Result.isFailure(checkResult) && !isAbsence(checkResult.failure)
       ? Result.fail(checkResult.failure)
       : Result.void

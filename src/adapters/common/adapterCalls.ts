@@ -80,6 +80,13 @@ export interface VideoDialect {
   readonly readSubmitted: Read<VideoOrder, string>
   readonly pollRequest: Write<VideoTaskRef>
   readonly readPolled: Read<VideoTaskRef, VideoStatus>
+  /** The request for the result of an ended job; set if the answer to a poll does not have it. */
+  readonly result?: {
+    /** Whether the answer to a poll says that the result can be read. */
+    readonly isReady: (answer: VendorAnswer) => boolean
+    readonly resultRequest: Write<VideoTaskRef>
+    readonly readResult: Read<VideoTaskRef, VideoStatus>
+  }
   /** The vendor's refusals, for models that are listed under the given protocol. */
   readonly refusals?: RefusalsOf<string>
   /**
@@ -87,6 +94,7 @@ export interface VideoDialect {
    * under this protocol.
    */
   readonly noTask?: Partial<VideoTaskRef>
+  readonly isVendorError?: CheckDialect["isVendorError"]
   /** The combined poll; set if one request can poll many tasks of an account. */
   readonly batchPoll?: Pick<VideoBatchPoll, "maxJobs" | "canShare"> & {
     readonly pollRequest: Write<Tasks>
@@ -179,12 +187,17 @@ export const videoCalls = (protocol: string, dialect: VideoDialect) =>
       checkRequest: (account) => pollRequest(account, noTask),
       readChecked: (account, answer) => readPolled(account, answer, noTask),
       refusals: refusalsOf(noTask),
-      absentStatuses: absentTaskStatuses
+      absentStatuses: absentTaskStatuses,
+      ...(dialect.isVendorError === undefined ? {} : { isVendorError: dialect.isVendorError })
     }
+    const { result } = dialect
     return {
       checkOrder: (order) => Result.map(submitRequest(placeholderAccount, order), () => undefined),
       submit: (account, order) => inSpan(submit(account, order)),
-      poll: call(pollRequest, readPolled, limits.poll),
+      poll:
+        result === undefined
+          ? call(pollRequest, readPolled, limits.poll)
+          : makeResultPoll(call, { ...result, pollRequest, readPolled }, refusalsOf, limits.poll),
       check: makeCheck(wire, checkDialect, limits),
       ...(models === undefined ? {} : { listModels: makeModelList(wire, limits, models) }),
       ...(takesBytes === undefined ? {} : { takesBytes }),
@@ -216,6 +229,46 @@ export const videoCalls = (protocol: string, dialect: VideoDialect) =>
     } satisfies VideoAdapter
   })
 
+/** Builds a poll that also reads the result of an ended job, within the time of one poll. */
+const makeResultPoll = (
+  call: ReturnType<typeof makeCall>,
+  dialect: Pick<VideoDialect, "pollRequest" | "readPolled"> & NonNullable<VideoDialect["result"]>,
+  refusalsOf: RefusalsOf<VideoTaskRef>,
+  options: SendOptions
+): VideoAdapter["poll"] => {
+  const { isReady, pollRequest, readPolled, resultRequest, readResult } = dialect
+  const readStatus: Read<VideoTaskRef, VideoStatus | null> = (account, answer, task) =>
+    isReady(answer) ? Result.succeed(null) : readPolled(account, answer, task)
+  const pollStatus = call(pollRequest, readStatus, options)
+  const pollResult = call(resultRequest, withJudgement(refusalsOf, readResult), options)
+  return Effect.fnUntraced(function* (account, task) {
+    const startedAt = yield* monotonicMillis
+    const status = yield* pollStatus(account, task)
+    if (status !== null) return status
+    return yield* withinRest(pollResult(account, task), startedAt, options.timeout)
+  })
+}
+
+/** Limits a later call of several to what is left of the time for all of them. */
+const withinRest = <A>(
+  call: Effect.Effect<A, VendorFailure>,
+  startedAt: number,
+  timeout: Duration.Duration
+): Effect.Effect<A, VendorFailure> =>
+  Effect.flatMap(monotonicMillis, (now) =>
+    Effect.timeoutOrElse(call, {
+      duration: Duration.subtract(timeout, Duration.millis(now - startedAt)),
+      orElse: () => Effect.fail(timeoutFailure(timeout))
+    })
+  )
+
+/** The request for the result of an ended job, where the answer to a poll does not have it. */
+interface ImageResultCall {
+  readonly resultRequest: VendorRequest
+  /** Reads the result; null if the answer says nothing about the images. */
+  readonly readResult: (answer: VendorAnswer) => Outcome<GeneratedImages> | null
+}
+
 /** The task that an image vendor returns while the images are still being generated. */
 export interface ImageTask {
   readonly taskId: string
@@ -224,7 +277,7 @@ export interface ImageTask {
    * Reads a poll; null while the task is not finished. A failed poll also counts as not finished,
    * because it says nothing about the images.
    */
-  readonly readPolled: (answer: VendorAnswer) => Outcome<GeneratedImages> | null
+  readonly readPolled: (answer: VendorAnswer) => Outcome<GeneratedImages> | ImageResultCall | null
 }
 
 /** The requests and answers of an image protocol. */
@@ -274,14 +327,8 @@ export const imageCalls = (protocol: string, dialect: ImageDialect) =>
         onJob: OnJob
       ) {
         yield* onJob(task.taskId)
-        return yield* pollImageTask(wire, task, limits.poll).pipe(
-          Effect.timeoutOrElse({
-            duration: Duration.subtract(
-              timeout,
-              Duration.millis((yield* monotonicMillis) - startedAt)
-            ),
-            orElse: () => Effect.fail(timeoutFailure(timeout))
-          }),
+        const polls = pollImageTask(wire, task, limits.poll)
+        return yield* withinRest(polls, startedAt, timeout).pipe(
           Effect.flatMap(Effect.fromResult),
           Effect.mapError((failure) => withTaskId(task.taskId, failure))
         )
@@ -405,7 +452,12 @@ const pollImageTask = (
   { pollRequest, readPolled }: ImageTask,
   options: SendOptions
 ) =>
-  send(wire, pollRequest, options).pipe(
+  Effect.flatMap(send(wire, pollRequest, options), (answer) => {
+    const outcome = readPolled(answer)
+    return outcome === null || !("resultRequest" in outcome)
+      ? Effect.succeed(outcome)
+      : Effect.map(send(wire, outcome.resultRequest, options), outcome.readResult)
+  }).pipe(
     Effect.updateService(CurrentCallSubjects, (current) =>
       current === null
         ? null
@@ -414,7 +466,6 @@ const pollImageTask = (
             subjects: current.subjects.map((subject) => ({ ...subject, purpose: "poll" as const }))
           }
     ),
-    Effect.map(readPolled),
     Effect.catch(() => Effect.succeed(null)),
     Effect.delay(POLL_INTERVAL),
     Effect.repeat({ until: (outcome): outcome is Outcome<GeneratedImages> => outcome !== null })

@@ -24,11 +24,17 @@ const leafValues = (value: unknown, path: string): ReadonlyArray<readonly [strin
     ? Object.entries(value).flatMap(([name, inner]) => leafValues(inner, `${path}.${name}`))
     : [[path, value]]
 
-/** All entries by name: channels and models by id, mounts by model and channel. */
-const entriesOf = ({ channels, models, mounts }: Document): ReadonlyMap<string, Entry> => {
+/** All entries by name: mounts by model and channel, the others by id. */
+const entriesOf = ({
+  channels,
+  models,
+  mounts,
+  protocols = []
+}: Document): ReadonlyMap<string, Entry> => {
   const entries = new Map<string, Entry>()
   for (const channel of channels) entries.set(`channels[${channel.id}]`, channel)
   for (const model of models) entries.set(`models[${model.id}]`, model)
+  for (const protocol of protocols) entries.set(`protocols[${protocol.id}]`, { ...protocol })
   for (const mount of mounts) {
     const name = `mounts[${mount.model}@${mount.channel}]`
     // A model may be mounted on the same channel more than once; later mounts are numbered.

@@ -2,6 +2,7 @@
 import { Effect, Schema } from "effect"
 import { PositiveAmount } from "../money/Money.ts"
 import { plainText } from "../plainText.ts"
+import { ProtocolName, QueueDocument } from "../queue/QueueDocument.ts"
 import { VideoLimits } from "../video/videoLimits.ts"
 import { Modality } from "./Modality.ts"
 import { ModelLimits } from "./ModelLimits.ts"
@@ -11,14 +12,6 @@ export const Id = Schema.String.check(
   Schema.isPattern(/^[A-Za-z0-9][A-Za-z0-9._:/-]{0,127}$/, {
     expected: "an id of 1 to 128 letters, digits or . _ : / -, starting with a letter or digit"
   })
-)
-
-/**
- * The name of a protocol. The catalog may name a protocol without an adapter, but calls to it are
- * refused.
- */
-const ProtocolName = Schema.String.check(
-  Schema.isPattern(/^[a-z][a-z0-9_]{0,31}$/, { expected: "a protocol such as vp_a or ip_b" })
 )
 
 const BASE_URL = "an http or https address without query, fragment or user"
@@ -201,7 +194,12 @@ const tables = {
   mounts: Schema.Array(Mount).annotate({
     description:
       "Which model is called on which channels; a model's orders go to its mounts by priority and weight"
-  })
+  }),
+  protocols: Schema.optionalKey(
+    Schema.Array(QueueDocument).annotate({
+      description: "Vendors that documents describe, each a protocol of its own"
+    })
+  )
 }
 
 /** The stored catalog. */

@@ -1,8 +1,10 @@
 /** Checks a catalog for contradictions, and compares two versions of a catalog. */
 import { Equal, Struct } from "effect"
+import { builtInDocuments } from "../queue/builtInDocuments.ts"
+import { documentFaults } from "../queue/queueFaults.ts"
 import type { FieldFault } from "../requestFields.ts"
 import type { Resolution } from "../video/tiers.ts"
-import { canServe } from "../video/VideoProtocol.ts"
+import { canServe, rowOfModel } from "../video/VideoProtocol.ts"
 import { videoLimitFields } from "../video/videoLimits.ts"
 import { pricedResolutions } from "../video/videoPriceTable.ts"
 import type { CatalogDocument, Channel, Model, Mount } from "./CatalogDocument.ts"
@@ -31,7 +33,7 @@ interface ModalityRules {
   /** The limits that apply to models of the modality. */
   readonly limits?: ReadonlyArray<keyof ModelLimits>
   /** The protocol table of the modality; null if the gateway has no protocol for it. */
-  readonly protocols: keyof ProtocolTables | null
+  readonly protocols: Exclude<keyof ProtocolTables, "own"> | null
 }
 
 const textLimits = ["input_tokens", "output_tokens", "image_tokens", "thought_tokens"] as const
@@ -226,8 +228,10 @@ const videoUses = (
     const uses = mountsByModel.get(model.id) ?? [{ mount: null, mountPath: "" }]
     return uses.flatMap(({ mount, mountPath }) => {
       const protocol = mount === null ? model.protocol : mountProtocol(model, mount)
-      const row = video.get(protocol)
-      return row === undefined ? [] : [{ ...common, mount, mountPath, protocol, row }]
+      const protocolRow = video.get(protocol)
+      if (protocolRow === undefined) return []
+      const row = rowOfModel(protocolRow, mount?.upstream_model ?? model.id)
+      return [{ ...common, mount, mountPath, protocol, row }]
     })
   })
 }
@@ -347,6 +351,46 @@ function* offerFaults(protocols: ProtocolTables, { models, mounts }: CatalogDocu
   }
 }
 
+/** The faults of the catalog's documents, and documents of protocols that the gateway has. */
+function* protocolFaults(tables: ProtocolTables, { protocols = [] }: CatalogDocument): Faults {
+  const { own = tables } = tables
+  const known = new Set(
+    [own.video, own.image, own.text, own.rerank, own.audio].flatMap((table) => [
+      ...(table?.keys() ?? [])
+    ])
+  )
+  yield* duplicates("protocols", protocols)
+  for (const [index, document] of protocols.entries()) {
+    const path = `protocols[${index}]`
+    if (known.has(document.id)) {
+      yield { path: `${path}.id`, message: `${document.id} is a protocol of the gateway itself` }
+    }
+    for (const fault of documentFaults(document)) {
+      yield { ...fault, path: `${path}.${fault.path}` }
+    }
+  }
+}
+
+/** Refuses mounts of models that the document of their protocol does not have. */
+function* documentMountFaults({ models, mounts, protocols = [] }: CatalogDocument): Faults {
+  const documents = new Map([...builtInDocuments, ...protocols].map((one) => [one.id, one]))
+  const modelsById = new Map(models.map((model) => [model.id, model]))
+  for (const [index, mount] of mounts.entries()) {
+    const model = modelsById.get(mount.model)
+    const document = model && documents.get(mountProtocol(model, mount))
+    if (model === undefined || document === undefined) continue
+    const upstreamModel = mount.upstream_model ?? model.id
+    const isDescribed = document.models.some(
+      ({ id, modality }) => id === upstreamModel && modality === model.modality
+    )
+    if (isDescribed) continue
+    yield {
+      path: `mounts[${index}].upstream_model`,
+      message: `the document of ${document.id} has no ${model.modality} model ${quoted(upstreamModel)}`
+    }
+  }
+}
+
 /** Every contradiction with its path; the list is empty for a consistent catalog. */
 export const findFaults = (
   catalog: CatalogDocument,
@@ -354,6 +398,8 @@ export const findFaults = (
 ): ReadonlyArray<FieldFault> => [
   ...duplicates("channels", catalog.channels),
   ...addressFaults(catalog.channels),
+  ...protocolFaults(protocols, catalog),
+  ...documentMountFaults(catalog),
   ...duplicates("models", catalog.models),
   ...aliasFaults(catalog.models),
   ...priceFaults(protocols, catalog.models),
@@ -437,7 +483,11 @@ export interface ListChange {
   readonly removed: ReadonlyArray<string>
 }
 
-export type CatalogChange = Readonly<Record<keyof CatalogDocument, ListChange>>
+export interface CatalogChange
+  extends Readonly<Record<"channels" | "models" | "mounts", ListChange>> {
+  /** Absent where neither version describes a vendor by a document. */
+  readonly protocols?: ListChange
+}
 
 /** Compares two lists by the key of their entries. */
 export const compareLists = <A>(

@@ -1,6 +1,9 @@
 /** The protocols that the gateway knows, by name. */
 import { type AudioProtocolRow, audioProtocols } from "../audio/AudioProtocol.ts"
 import { type ImageProtocolRow, imageProtocols } from "../image/ImageProtocol.ts"
+import { builtInDocuments } from "../queue/builtInDocuments.ts"
+import type { QueueDocument } from "../queue/QueueDocument.ts"
+import { imageRowOf, videoRowOf } from "../queue/queueRows.ts"
 import { type VideoProtocolRow, videoProtocols } from "../video/VideoProtocol.ts"
 import type { Modality } from "./Modality.ts"
 
@@ -34,15 +37,53 @@ export interface ProtocolTables {
   readonly rerank?: ReadonlyMap<string, RerankProtocolRow>
   /** Protocols of the modalities tts and asr. */
   readonly audio?: ReadonlyMap<string, AudioProtocolRow>
+  /** The tables without the protocols of the catalog's documents, if these ones have them. */
+  readonly own?: ProtocolTables
 }
+
+type DocumentRows = Pick<ProtocolTables, "video" | "image">
+
+/** The rows of protocols that documents describe; each has those of the modalities of its models. */
+export const documentRows = (documents: ReadonlyArray<QueueDocument>): DocumentRows => {
+  const withModels = (modality: "video" | "image") =>
+    documents.filter(({ models }) => models.some((model) => model.modality === modality))
+  return {
+    video: new Map(withModels("video").map((one) => [one.id, videoRowOf(one)] as const)),
+    image: new Map(withModels("image").map((one) => [one.id, imageRowOf(one)] as const))
+  }
+}
+
+const ofDocuments = documentRows(builtInDocuments)
 
 /** The protocols that come with the gateway. */
 export const builtInProtocols: ProtocolTables = {
-  video: new Map(Object.entries(videoProtocols)),
-  image: new Map(Object.entries(imageProtocols)),
+  video: new Map<string, VideoProtocolRow>([
+    ...Object.entries(videoProtocols),
+    ...ofDocuments.video
+  ]),
+  image: new Map<string, ImageProtocolRow>([
+    ...Object.entries(imageProtocols),
+    ...ofDocuments.image
+  ]),
   text: new Map(Object.entries(textProtocols)),
   rerank: new Map(Object.entries(rerankProtocols)),
   audio: new Map(Object.entries(audioProtocols))
+}
+
+/** The gateway's own protocols, with those of the documents of one catalog. */
+export const protocolsWith = (
+  tables: ProtocolTables,
+  documents: ReadonlyArray<QueueDocument>
+): ProtocolTables => {
+  const own = tables.own ?? tables
+  if (documents.length === 0) return own
+  const rows = documentRows(documents)
+  return {
+    ...own,
+    own,
+    video: new Map([...own.video, ...rows.video]),
+    image: new Map([...own.image, ...rows.image])
+  }
 }
 
 /** Whether a protocol serves models of the modality. */

@@ -21,9 +21,10 @@ import {
   describeSeconds,
   hasOneOf,
   secondsBetween,
+  secondsOfLimit,
   type VideoLimits
 } from "../video/videoLimits.ts"
-import { secondsOfLimit, type VideoOffer, videoOffer } from "../video/videoOffer.ts"
+import { type VideoOffer, videoOffer } from "../video/videoOffer.ts"
 import { pricedResolutions as pricedInTable } from "../video/videoPriceTable.ts"
 import type { Model, Mount } from "./CatalogDocument.ts"
 import type { Prices } from "./Prices.ts"

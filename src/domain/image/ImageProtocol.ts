@@ -1,5 +1,18 @@
 /** The image protocols. */
 import type { VendorParameters } from "../catalog/vendorParameters.ts"
+import type { FieldFault } from "../requestFields.ts"
+
+/** An order of images, each value in one place. */
+export interface PlainImageOrder {
+  readonly prompt: string
+  readonly n: number
+  /** The size as the client gave it; null if the vendor chooses it. */
+  readonly size: string | null
+  readonly references: ReadonlyArray<string>
+  readonly mask: string | null
+  /** All fields of the order, with those of the vendor. */
+  readonly fields: Readonly<Record<string, unknown>>
+}
 
 /** The features of a family of upstream models. */
 export interface ImageFamily {
@@ -15,7 +28,12 @@ export interface ImageFamily {
    * The maximum number of reference images of an edit, and whether the first may have a mask; null
    * if the family has no edits.
    */
-  readonly references: { readonly max: number; readonly mask: boolean } | null
+  readonly references: {
+    /** The minimum number in every order, if the models change images alone. */
+    readonly min?: number
+    readonly max: number
+    readonly mask: boolean
+  } | null
   /** Whether images can be streamed while they are generated. */
   readonly streams: boolean
   /** Whether the vendor accepts the size `auto`. */
@@ -32,6 +50,11 @@ export interface ImageFamily {
   readonly edits?: "path" | "field"
   /** Whether the vendor answers images in base64 alone; false if missing. */
   readonly answersBytes?: boolean
+  /**
+   * What the vendor's API has no field for in an order, if the other features do not say it; null if
+   * the order can be written.
+   */
+  readonly faultOf?: (order: PlainImageOrder) => FieldFault | null
 }
 
 /** The features of one protocol. Support for a new vendor begins with such a row. */

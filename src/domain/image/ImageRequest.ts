@@ -21,6 +21,7 @@ import {
   type ImageFamily,
   MAX_IMAGES,
   MIN_IMAGES,
+  type PlainImageOrder,
   standardOptions
 } from "./ImageProtocol.ts"
 import { AUTO, type ImageDimension, imageDimensions } from "./imagePrices.ts"
@@ -119,12 +120,24 @@ export const imageCount = (body: ImageBody): number => body.n ?? DEFAULT_IMAGES
 export const referenceImages = (body: ImageBody): ReadonlyArray<string> =>
   [body.image, body.images, body.image_url].flatMap(mediaUrls)
 
+/** The order with each value in one place; an edit's images are its references. */
+export const plainOrderOf = ({ body, edit }: ImageRequest): PlainImageOrder => ({
+  prompt: body.prompt,
+  n: imageCount(body),
+  size: typeof body.size === "string" && body.size !== AUTO ? body.size : null,
+  references: edit?.references ?? referenceImages(body),
+  mask: edit?.mask ?? null,
+  fields: body
+})
+
 /** A field that only edits have. */
 export const MASK = "mask"
 /** Fields that are only labels; no value of such a field orders anything. */
 const labels = ["user"]
 
-const orderNames = [...Object.keys(ImageFields.fields), MASK, ...imageDimensions]
+/** The names of the fields of orders and edits. */
+export const imageFieldNames: ReadonlyArray<string> = [...Object.keys(ImageFields.fields), MASK]
+const orderNames = [...imageFieldNames, ...imageDimensions]
 const gatewayFieldsByFamily = new WeakMap<ImageFamily["parameters"], GatewayFields>()
 
 /** The fields that the gateway reads in orders and edits for the models of a family. */
@@ -147,14 +160,17 @@ export const gatewayImageFields = ({
 export const checkImages = (
   { body, edit }: ImageRequest,
   family: ImageFamily
-): Result.Result<void, InvalidRequest> =>
-  withoutFaults([
+): Result.Result<void, InvalidRequest> => {
+  const faults = [
     ...parameterFaults(body, family.parameters),
     ...unsupportedOptions(body, family),
     ...editFaults(edit, family),
     ...streamFaults(body, family),
     ...(family.passesOn ? unpricedImageWork(body, gatewayImageFields(family)) : [])
-  ])
+  ]
+  const otherFault = family.faultOf?.(plainOrderOf({ body, edit })) ?? null
+  return withoutFaults(faults.length > 0 || otherFault === null ? faults : [otherFault])
+}
 
 function* streamFaults(
   body: ImageBody,

@@ -57,6 +57,8 @@ export interface VideoProtocolRow extends VideoParameters {
   readonly families?: ReadonlyArray<VideoFamily>
   /** The forms of a model without a family; those of `anyForm` if missing. */
   readonly unknownForms?: Pick<VideoFamily, "forms">
+  /** Whether the families' seconds and resolutions are those of their models, and not only hints. */
+  readonly isLimitedByFamily?: true
   /** The closed interval of allowed durations, in whole seconds. */
   readonly seconds: readonly [min: number, max: number]
   /** The only durations in `seconds`, in order; every whole second if missing. */
@@ -236,6 +238,20 @@ export const familiesOf = (
 ): ReadonlyArray<VideoFamily> => {
   if (!row.relays) return row.families ?? []
   return listed === undefined || listed.relayFamily === "d" ? [] : (listed.families ?? [])
+}
+
+/** The row with the durations and resolutions of one model, if the families state them. */
+export const rowOfModel = (row: VideoProtocolRow, upstreamModel: string): VideoProtocolRow => {
+  const family = row.isLimitedByFamily ? familyOf(row.families ?? [], upstreamModel) : null
+  if (family === null) return row
+  const { seconds, onlySeconds, resolutions } = family
+  const { onlySeconds: _, ...otherFields } = row
+  return {
+    ...otherFields,
+    seconds,
+    resolutions,
+    ...(onlySeconds === undefined ? {} : { onlySeconds })
+  }
 }
 
 /** How a mount calls a model: the protocol, the protocol it is listed under, the vendor's model. */

@@ -1,7 +1,7 @@
 /** The offers of a video model through all of its mounts. */
 import type { Model, Mount } from "../catalog/CatalogDocument.ts"
 import { mountProtocol } from "../catalog/CatalogRules.ts"
-import type { VideoProtocolRow } from "./VideoProtocol.ts"
+import { rowOfModel, type VideoProtocolRow } from "./VideoProtocol.ts"
 import { type VideoOffer, videoOffer } from "./videoOffer.ts"
 
 export interface MountOffer {
@@ -19,8 +19,9 @@ export const mountOffers = (
 ): ReadonlyArray<MountOffer> => {
   const listed = rows.get(model.protocol)
   return (mounts.length === 0 ? [null] : mounts).flatMap((mount) => {
-    const row = mount === null ? listed : rows.get(mountProtocol(model, mount))
-    if (row === undefined) return []
+    const protocolRow = mount === null ? listed : rows.get(mountProtocol(model, mount))
+    if (protocolRow === undefined) return []
+    const row = rowOfModel(protocolRow, mount?.upstream_model ?? model.id)
     const offer = videoOffer(row, listed, { model: model.limits, mount: mount?.limits })
     return [{ mount, row, offer }]
   })

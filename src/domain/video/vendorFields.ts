@@ -50,6 +50,7 @@ export const parametersOf = (
   const { parameters, modelsWith = {} }: VideoParameters =
     row.relays && family !== null ? relayedParameters[family] : row
   const knownFamily = familyOf(familiesOf(row, listed), upstreamModel)
+  if (knownFamily?.ownParameters !== undefined) return knownFamily.ownParameters
   const isSupported = (name: string): boolean =>
     knownFamily === null
       ? (modelsWith[name]?.test(upstreamModel) ?? true)

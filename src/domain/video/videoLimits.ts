@@ -24,7 +24,7 @@ const wholeNumber = (minimum: number, maximum: number) =>
 const Second = wholeNumber(1, MAX_SECONDS)
 const SECONDS = 'the least and the most seconds as [3, 30], or {"one_of": [4, 6, 8]}'
 
-const SecondsLimit = Schema.Union([
+export const SecondsLimit = Schema.Union([
   Schema.Tuple([Second, Second]),
   Schema.Struct({
     one_of: Schema.Array(Second).annotate({ description: "The only seconds that can be ordered" })
@@ -36,7 +36,7 @@ const inputs = (description: string) =>
   Schema.optionalKey(wholeNumber(0, MAX_INPUTS).annotate({ description }))
 
 /** The largest number of media by role; a role that is left out is not accepted. */
-const InputLimits = Schema.Struct({
+export const InputLimits = Schema.Struct({
   first_frame: inputs("Pictures that the video begins with"),
   middle_frame: inputs("Pictures between the first and the last one"),
   last_frame: inputs("Pictures that it ends with"),
@@ -109,6 +109,10 @@ export const hasOneOf = (
 /** The seconds of a closed interval, in order. */
 export const secondsBetween = ([min, max]: readonly [number, number]): ReadonlyArray<number> =>
   Array.from({ length: Math.max(0, max - min + 1) }, (_, index) => min + index)
+
+/** The seconds of a limit, in order. */
+export const secondsOfLimit = (limit: SecondsLimit): ReadonlyArray<number> =>
+  hasOneOf(limit) ? limit.one_of.toSorted((one, other) => one - other) : secondsBetween(limit)
 
 /** The smallest interval that holds all the seconds. */
 export const spanOf = (seconds: ReadonlyArray<number>): readonly [min: number, max: number] => [

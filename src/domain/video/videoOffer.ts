@@ -15,7 +15,7 @@ import {
   hasOneOf,
   type InputLimits,
   type SecondsLimit,
-  secondsBetween,
+  secondsOfLimit,
   spanOf,
   type VideoLimits
 } from "./videoLimits.ts"
@@ -39,9 +39,6 @@ export interface LimitsOfMount {
   readonly model?: VideoLimits | undefined
   readonly mount?: VideoLimits | undefined
 }
-
-export const secondsOfLimit = (limit: SecondsLimit): ReadonlyArray<number> =>
-  hasOneOf(limit) ? limit.one_of.toSorted((one, other) => one - other) : secondsBetween(limit)
 
 const offerOfSeconds = (limit: SecondsLimit): Pick<SkuOffer, "seconds" | "onlySeconds"> => {
   if (!hasOneOf(limit)) return { seconds: limit }
@@ -103,8 +100,9 @@ export const videoOffer = (
   limits: LimitsOfMount
 ): VideoOffer => {
   const { model, mount } = limits
-  const seconds =
-    model?.seconds ?? (row.onlySeconds === undefined ? row.seconds : { one_of: row.onlySeconds })
+  const { onlySeconds } = row
+  const ownSeconds = onlySeconds === undefined ? row.seconds : { one_of: onlySeconds }
+  const seconds = model?.seconds ?? ownSeconds
   const shape: Pick<VideoOffer, "ratios" | "isShapedByImage"> = (row.relays ? listed : row) ?? {}
   const inputs = commonInputs(model?.inputs, mount?.inputs)
   const prompts = [model?.max_prompt, mount?.max_prompt].filter((most) => most !== undefined)

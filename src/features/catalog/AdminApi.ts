@@ -100,7 +100,8 @@ export const CatalogChanges = Schema.Struct({
   changes: Schema.Struct({
     channels: ListChange,
     models: ListChange,
-    mounts: ListChange
+    mounts: ListChange,
+    protocols: Schema.optionalKey(ListChange)
   }).annotate({ description: "What is other than before" }),
   warnings: arrayOf(
     Fault,

@@ -91,6 +91,7 @@ export const ModelEntry = Schema.Struct({
   references: Schema.optionalKey(
     nullable(
       Schema.Struct({
+        min: Schema.optionalKey(integer("Least images of any order; left out where it needs none")),
         max: integer("Most images of an edit"),
         mask: flag("Whether an edit may have a mask")
       }),

@@ -49,6 +49,7 @@ const imageLimitsOf = (protocols: ProtocolTables, snapshot: CatalogSnapshot, mod
     ...families.map(({ parameters }) => parameters)
   )
   const references = families.flatMap(({ references }) => references ?? [])
+  const least = Math.min(...families.map((family) => family.references?.min ?? 0))
   return {
     images: { min: MIN_IMAGES, max: MAX_IMAGES, default: DEFAULT_IMAGES },
     parameters,
@@ -56,6 +57,7 @@ const imageLimitsOf = (protocols: ProtocolTables, snapshot: CatalogSnapshot, mod
       references.length === 0
         ? null
         : {
+            ...(least > 0 ? { min: least } : {}),
             max: Math.max(...references.map(({ max }) => max)),
             mask: references.some(({ mask }) => mask)
           },
@@ -203,12 +205,17 @@ const limitsOf = (protocols: ProtocolTables, snapshot: CatalogSnapshot, model: M
   }
 }
 
-/** The input forms of the catalog, with `image` for a model whose edits take reference images. */
+/**
+ * The input forms of the catalog, with `image` for a model whose edits take reference images; an
+ * image alone for a model that needs one.
+ */
 const inputFormsOf = (
   { input_forms }: Model,
   { references = null }: Pick<ModelEntry, "references">
 ): ReadonlyArray<string> =>
-  references === null ? input_forms : Arr.dedupe([...input_forms, "text", "image"])
+  references === null
+    ? input_forms
+    : Arr.dedupe([...input_forms, ...(references.min === undefined ? ["text"] : []), "image"])
 
 export const layerModelsHandlers = HttpApiBuilder.group(
   customerApi(ModelsGroup),

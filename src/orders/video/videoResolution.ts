@@ -36,6 +36,7 @@ import {
   DEFAULT_RESOLUTION,
   familiesOf,
   placeOrder,
+  rowOfModel,
   type VideoCall,
   type VideoProtocolRow
 } from "../../domain/video/VideoProtocol.ts"
@@ -249,9 +250,9 @@ export const makeVideoResolution = Effect.gen(function* () {
     }
 
     const resolveProtocol = (protocol: string, upstreamModel: string, mount: Mount | null) => {
-      const row = protocols.video.get(protocol)
+      const protocolRow = protocols.video.get(protocol)
       const adapter = adapters.video.get(protocol)
-      if (row === undefined || adapter === undefined) {
+      if (protocolRow === undefined || adapter === undefined) {
         return Result.fail(
           new VideoUnsupportedProtocol({
             message: `${name} is called by ${protocol}, which is not a supported video protocol: ${[...protocols.video.keys()].join(", ")} are`,
@@ -259,6 +260,7 @@ export const makeVideoResolution = Effect.gen(function* () {
           })
         )
       }
+      const row = rowOfModel(protocolRow, upstreamModel)
       return canServe(row, listedProtocol)
         ? Result.succeed({
             call: { row, listed: listedProtocol, upstreamModel },

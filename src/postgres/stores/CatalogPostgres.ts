@@ -20,6 +20,7 @@ import {
 } from "../../services/Catalog.ts"
 import { ChannelCredentials } from "../../services/channels/ChannelCredentials.ts"
 import { Protocols } from "../../services/ProtocolAdapter.ts"
+import { StoredDocuments } from "../../services/StoredDocuments.ts"
 import { columnsOf, retryBriefly, rowsOf, runOnce } from "../client/rows.ts"
 import { priceListsSince, storedPriceLists } from "./priceListRows.ts"
 
@@ -35,6 +36,8 @@ const summaryColumns = columnsOf(VersionSummaryRow, "v")
 
 /** The maximum number of versions that the refusal of an outdated edit lists. */
 const MAX_LISTED_VERSIONS = 20
+
+const noDocuments: NonNullable<CatalogDocument["protocols"]> = []
 
 const encodeDocument = Schema.encodeSync(CatalogDocument)
 
@@ -65,6 +68,7 @@ export const layerCatalog = Layer.effect(
     const sql = yield* PgClient.PgClient
     const credentials = yield* ChannelCredentials
     const protocols = yield* Protocols
+    const storedDocuments = yield* StoredDocuments
     const changes = yield* Changes
     const { timeZone } = yield* Settings
     const current = yield* Ref.make<Loaded>({ snapshot: emptySnapshot, listRevision: 0n })
@@ -107,6 +111,7 @@ export const layerCatalog = Layer.effect(
       const { snapshot } = yield* Ref.updateAndGet(current, (other) =>
         isNewer(loaded, other) ? loaded : other
       )
+      storedDocuments.replace(snapshot.document.protocols ?? noDocuments)
       return snapshot
     })
 

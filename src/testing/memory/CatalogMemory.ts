@@ -32,6 +32,7 @@ import {
 } from "../../services/channels/ChannelCredentials.ts"
 import { keyTarget } from "../../services/channels/ChannelRecords.ts"
 import { Protocols } from "../../services/ProtocolAdapter.ts"
+import { StoredDocuments } from "../../services/StoredDocuments.ts"
 import { cooldownName, type MemoryState, MemoryStore, type StoredAccount } from "./MemoryStore.ts"
 
 /** The price lists that were not removed, oldest first. */
@@ -46,6 +47,7 @@ export const layerCatalogMemory = Layer.effect(
     const { timeZone } = yield* Settings
     const credentials = yield* ChannelCredentials
     const protocols = yield* Protocols
+    const storedDocuments = yield* StoredDocuments
     const changes = yield* Changes
     const newest = () => catalogs.at(-1) ?? emptySnapshot
     // Serializes writes, so that each version is stored together with its accounts.
@@ -89,6 +91,7 @@ export const layerCatalogMemory = Layer.effect(
           lists,
           snapshot: makeSnapshot(version, createdAt, document, author, scheduled(lists))
         }
+        storedDocuments.replace(document.protocols ?? [])
       }
       return current.snapshot
     })

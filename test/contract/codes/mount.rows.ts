@@ -60,7 +60,7 @@ const channels = [
 ]
 
 const IMAGE_PROTOCOLS =
-  '"paint-strange" is called by vp_a, which is not a supported image protocol: ip_a, ip_b, ip_c, gemini are'
+  '"paint-strange" is called by vp_a, which is not a supported image protocol: ip_a, ip_b, ip_c, gemini, fal, replicate are'
 
 const images = [image, quote].map((body, index) =>
   row(

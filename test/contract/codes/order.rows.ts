@@ -178,7 +178,7 @@ const offers = [
     asRich(video({ model: "film-strange-off", ...TOO_LONG })),
     {
       message:
-        '"film-strange-off" is called by vp_z, which is not a supported video protocol: vp_a, vp_b, vp_c, vp_d, vp_e, vp_f, veo, minimax are',
+        '"film-strange-off" is called by vp_z, which is not a supported video protocol: vp_a, vp_b, vp_c, vp_d, vp_e, vp_f, veo, minimax, fal, replicate are',
       param: "model"
     }
   ),

@@ -110,7 +110,7 @@ const skus = [
   )
 ]
 
-const SUPPORTED = "vp_a, vp_b, vp_c, vp_d, vp_e, vp_f, veo, minimax"
+const SUPPORTED = "vp_a, vp_b, vp_c, vp_d, vp_e, vp_f, veo, minimax, fal, replicate"
 
 const protocols = [video, quote].flatMap((body, index) => [
   row(

@@ -58,7 +58,10 @@ describe("the image protocols", () => {
   })
 
   it("are recognised by their exact names", () => {
-    assert.deepStrictEqual([...builtInProtocols.image.keys()], ["ip_a", "ip_b", "ip_c", "gemini"])
+    assert.deepStrictEqual(
+      [...builtInProtocols.image.keys()],
+      ["ip_a", "ip_b", "ip_c", "gemini", "fal", "replicate"]
+    )
     for (const name of ["ip_d", "IP_A", "vp_a", "toString", ""]) {
       assert.isFalse(builtInProtocols.image.has(name))
     }

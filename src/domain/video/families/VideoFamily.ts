@@ -5,6 +5,7 @@
  * taken; every other combination is forwarded, and the vendor may refuse it.
  */
 import { Result } from "effect"
+import type { VendorParameters } from "../../catalog/vendorParameters.ts"
 import type { Resolution } from "../tiers.ts"
 import type { ImageRole } from "../VideoBody.ts"
 import type { VideoBlock } from "../VideoInput.ts"
@@ -67,6 +68,8 @@ export interface VideoFamily<Mode extends string = string> {
   readonly sound: SoundOfModel
   /** The names of the protocol's parameters that the family supports. */
   readonly parameters: ReadonlyArray<string>
+  /** The family's own bounds of these parameters, where those of the protocol are wider. */
+  readonly ownParameters?: VendorParameters
 }
 
 /** The family of a model; null if no row matches. */

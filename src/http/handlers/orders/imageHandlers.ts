@@ -39,14 +39,13 @@ export const layerImagesHandlers = Layer.unwrap(
     const files = yield* makeFileResponses
 
     const protocols = yield* Protocols
-    const kinds = formKinds(protocols.image.values())
     const decodeFormEdit = decodeBody(ImageEditBody)
 
     const editBody = Effect.flatMap(RequestForm, (form) =>
       form === null
         ? decodeJsonEdit
         : form.pipe(
-            Effect.flatMap((parts) => editOfForm(parts, kinds)),
+            Effect.flatMap((parts) => editOfForm(parts, formKinds(protocols.image.values()))),
             Effect.flatMap(decodeFormEdit)
           )
     )

@@ -27,8 +27,12 @@ export const entriesOf = (document: CatalogText, list: ListName): ReadonlyArray<
   return document.mounts.map((entry) => ({ list, entry }))
 }
 
-/** A document of these entries, in their order. */
-export const documentOf = (entries: ReadonlyArray<Entry>): CatalogText => ({
+/** A document of these entries, in their order, with the other parts of `document`. */
+export const documentOf = (
+  entries: ReadonlyArray<Entry>,
+  document: Omit<CatalogText, ListName>
+): CatalogText => ({
+  ...document,
   channels: entries.flatMap((entry) => (entry.list === "channels" ? [entry.entry] : [])),
   models: entries.flatMap((entry) => (entry.list === "models" ? [entry.entry] : [])),
   mounts: entries.flatMap((entry) => (entry.list === "mounts" ? [entry.entry] : []))
@@ -53,7 +57,8 @@ export const withEntry = (
   return documentOf(
     replacedKey === null
       ? [...all, entry]
-      : all.map((other) => (isNamed(other, entry.list, replacedKey) ? entry : other))
+      : all.map((other) => (isNamed(other, entry.list, replacedKey) ? entry : other)),
+    document
   )
 }
 
@@ -66,7 +71,8 @@ export const withoutEntry = (document: CatalogText, removedEntry: Entry): Catalo
       if (entry.list !== "mounts") return true
       if (removedEntry.list === "channels") return entry.entry.channel !== removedEntry.entry.id
       return removedEntry.list === "models" ? entry.entry.model !== removedEntry.entry.id : true
-    })
+    }),
+    document
   )
 }
 
@@ -89,13 +95,12 @@ export const isSameDocument = (document: CatalogText, other: CatalogText): boole
   JSON.stringify(document, sortFields) === JSON.stringify(other, sortFields)
 
 /** The document without the vendors' API keys that were typed into it. */
-export const withoutSecrets = ({ channels, models, mounts }: CatalogText): CatalogText => ({
+export const withoutSecrets = ({ channels, ...otherParts }: CatalogText): CatalogText => ({
+  ...otherParts,
   channels: channels.map(({ api_key: _, api_keys, ...channel }) => ({
     ...channel,
     ...(api_keys === undefined ? {} : { api_keys: api_keys.map(({ api_key: __, ...key }) => key) })
-  })),
-  models,
-  mounts
+  }))
 })
 
 /**

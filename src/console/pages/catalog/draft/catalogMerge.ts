@@ -17,6 +17,9 @@ export interface Merge {
   readonly document: (choices: ReadonlyMap<string, Side>) => CatalogText
 }
 
+const hasOtherProtocols = (one: CatalogText, other: CatalogText): boolean =>
+  JSON.stringify(one.protocols) !== JSON.stringify(other.protocols)
+
 export const mergeOf = (base: CatalogText, mine: CatalogText, theirs: CatalogText): Merge => {
   const baseEntries = byName(base)
   const myEntries = byName(mine)
@@ -48,7 +51,8 @@ export const mergeOf = (base: CatalogText, mine: CatalogText, theirs: CatalogTex
             : !isSame(myEntries.get(name), baseEntries.get(name))
           const entry = isMine ? myEntries.get(name) : theirEntries.get(name)
           return entry === undefined ? [] : [entry]
-        })
+        }),
+        hasOtherProtocols(mine, base) ? mine : theirs
       )
   }
 }

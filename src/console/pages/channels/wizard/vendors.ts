@@ -2,10 +2,19 @@
 import type { AudioProtocol } from "../../../../domain/audio/AudioProtocol.ts"
 import type { Modality } from "../../../../domain/catalog/Modality.ts"
 import type { ImageProtocol } from "../../../../domain/image/ImageProtocol.ts"
+import { falDocument } from "../../../../domain/queue/documents/fal.ts"
+import { replicateDocument } from "../../../../domain/queue/documents/replicate.ts"
 import { type VideoProtocol, videoProtocols } from "../../../../domain/video/VideoProtocol.ts"
 import type { PricesText } from "../../catalog/draft/catalogEntries.ts"
 
-export type VendorProtocol = VideoProtocol | ImageProtocol | AudioProtocol | "openai" | "jina"
+export type VendorProtocol =
+  | VideoProtocol
+  | ImageProtocol
+  | AudioProtocol
+  | "fal"
+  | "jina"
+  | "openai"
+  | "replicate"
 
 export interface Vendor {
   readonly protocol: VendorProtocol
@@ -170,6 +179,22 @@ export const vendors: ReadonlyArray<Vendor> = [
     baseUrl: "https://api.vapeur.ai",
     modalities: ["image"],
     models: ["qwen-image-2.0-cn"]
+  },
+  {
+    protocol: "fal",
+    name: "fal",
+    id: "fal",
+    baseUrl: "https://queue.fal.run",
+    modalities: ["video", "image"],
+    models: falDocument.models.map(({ id }) => id)
+  },
+  {
+    protocol: "replicate",
+    name: "Replicate",
+    id: "replicate",
+    baseUrl: "https://api.replicate.com/v1",
+    modalities: ["video", "image"],
+    models: replicateDocument.models.map(({ id }) => id)
   }
 ]
 
@@ -200,12 +225,14 @@ export const usualPriceKind = (
   if (modality === "tts") return "characters"
   if (modality === "asr") return "audio_seconds"
   if (isVideo(protocol)) return videoProtocols[protocol].billing ?? "second_video"
+  if (modality === "video") return "second_video"
   return modality === "image" ? "image" : "tokens"
 }
 
 /** The modalities that parts of a model's id suggest; the first match counts. */
 const suggestions = [
   [/embed|vector/i, "embedding"],
+  [/flux|upscale/i, "image"],
   [/vision|-vl|look/i, "vlm"],
   // The names of many such models contain the word speech or voice too.
   [/whisper|transcri|listen|asr|sensevoice/i, "asr"],

@@ -1,0 +1,153 @@
+/** Reads the answers of a vendor that a document describes. */
+import { Predicate, Schema } from "effect"
+import { JobId, WebAddress } from "../../domain/plainText.ts"
+import { valuesAt } from "../../domain/queue/jsonPointer.ts"
+import type { QueueDocument } from "../../domain/queue/QueueDocument.ts"
+import type { VendorLost, VendorRefused } from "../../domain/VendorOutcome.ts"
+import type { ChannelAccount } from "../../services/ProtocolAdapter.ts"
+import { meanings, type RefusalTable, refusalTable, type Shape } from "../wire/refusalTable.ts"
+import type { VendorAnswer } from "../wire/vendorAnswer.ts"
+import { refusal, unusableAnswer } from "../wire/vendorFailures.ts"
+import type { StatusNames } from "./videoStatus.ts"
+
+const isJobId = Schema.is(JobId)
+const isAddress = Schema.is(WebAddress)
+
+const isText = (value: unknown): value is string => typeof value === "string" && value !== ""
+
+/** The values of the first place that has any of the kind. */
+const firstAt = <A>(
+  body: unknown,
+  places: ReadonlyArray<string>,
+  isUsable: (value: unknown) => value is A
+): ReadonlyArray<A> => {
+  for (const place of places) {
+    const values = valuesAt(body, place).filter(isUsable)
+    if (values.length > 0) return values
+  }
+  return []
+}
+
+/** A text or a number as a text. */
+const isCode = (value: unknown): value is string | number =>
+  isText(value) || typeof value === "number"
+
+/** The first text at one of the places. */
+export const textAt = (body: unknown, places: ReadonlyArray<string> = []): string | null =>
+  firstAt(body, places, isText)[0] ?? null
+
+/** The first number at one of the places, also as digits in a text. */
+export const numberAt = (body: unknown, places: ReadonlyArray<string> = []): number | null => {
+  const [value] = firstAt(body, places, isCode)
+  const number = value === undefined ? Number.NaN : Number(value)
+  return Number.isFinite(number) ? number : null
+}
+
+/** The value of a bill as the vendor wrote it. */
+export const amountAt = (body: unknown, places: ReadonlyArray<string>): unknown =>
+  firstAt(body, places, isCode)[0] ?? null
+
+export const jobIdIn = ({ answers }: QueueDocument, body: unknown): string | null =>
+  firstAt(body, answers.id, isJobId)[0] ?? null
+
+/** The addresses of the files in an answer. */
+export const filesIn = ({ answers }: QueueDocument, body: unknown): ReadonlyArray<string> =>
+  firstAt(body, answers.files, isAddress)
+
+/** The code of an error, as the vendor spells it. */
+export const codeIn = ({ answers }: QueueDocument, body: unknown): string | null => {
+  const [code] = firstAt(body, answers.code, isCode)
+  return code === undefined ? null : String(code)
+}
+
+export const messageIn = ({ answers }: QueueDocument, body: unknown): string | null =>
+  textAt(body, answers.message)
+
+type Meaning = keyof StatusNames
+
+const statusMeanings = ["queued", "open", "finished", "failed", "cancelled", "expired"] as const
+
+/** How a job is: the vendor's name, and what it means; the meaning is null for an unknown name. */
+export interface JobState {
+  readonly name: string
+  readonly meaning: Meaning | null
+}
+
+/** The state of a job in an answer; null if the answer states none. */
+export const stateIn = ({ answers, statuses }: QueueDocument, body: unknown): JobState | null => {
+  const name = firstAt(body, answers.status, (value) => typeof value === "string")[0]
+  if (name === undefined) return null
+  const meaning = statusMeanings.find((one) => statuses[one]?.includes(name)) ?? null
+  // Some vendors call a job finished that has failed, and put the reason beside the status.
+  return meaning === "finished" && textAt(body, answers.failed) !== null
+    ? { name, meaning: "failed" }
+    : { name, meaning }
+}
+
+const ends: ReadonlyArray<Meaning | null> = ["failed", "cancelled", "expired"]
+
+/** Whether the job has ended without a product. */
+export const hasFailed = (state: JobState | null): boolean =>
+  state !== null && ends.includes(state.meaning)
+
+/** Statuses of an answer to a request for a result that are not about the job. */
+const otherStatuses: ReadonlySet<number> = new Set([401, 403, 408, 429])
+
+/** Whether the answer to a request for a result says that the job has failed. */
+export const isFailedResult = (
+  { answers }: QueueDocument,
+  { status, body }: VendorAnswer
+): boolean =>
+  status >= 400 && !otherStatuses.has(status) && textAt(body, answers.failed_result) !== null
+
+/** The failure of an answer that has none of the expected values. */
+export const failedAnswer = (
+  document: QueueDocument,
+  account: ChannelAccount,
+  answer: VendorAnswer
+): VendorRefused | VendorLost => {
+  const message = Predicate.isObject(answer.body) ? messageIn(document, answer.body) : null
+  return message === null ? unusableAnswer(account, answer) : refusal(account, answer, { message })
+}
+
+/** The verdict of the vendor that a job has failed. */
+export const failedJob = (
+  document: QueueDocument,
+  account: ChannelAccount,
+  answer: VendorAnswer
+): VendorRefused | VendorLost =>
+  refusal(account, answer, {
+    message: messageIn(document, answer.body) ?? "The vendor failed to do the job",
+    effectiveStatus: isFailedResult(document, answer) ? answer.status : null,
+    isVerdict: true
+  })
+
+const statusCode = (status: string): string => `http-${status}`
+
+/** The vendor's refusals. */
+export const queueRefusals = ({ refusals }: QueueDocument): RefusalTable => {
+  const { shapes, codes = {}, statuses = {} } = refusals
+  const byStatus = Object.keys(statuses).map(statusCode)
+  const shapeOf =
+    ({ message, codes: places }: (typeof shapes)[number]): Shape =>
+    (body) => {
+      if (!valuesAt(body, message).some(isText)) return null
+      const answerCodes = places.flatMap((place) => valuesAt(body, place).filter(isCode))
+      return [...answerCodes.map(String), ...byStatus]
+    }
+  return refusalTable(shapes.map(shapeOf), {
+    ...Object.fromEntries(
+      Object.entries(statuses).map(([status, meaning]) => [
+        statusCode(status),
+        { ...meanings[meaning], at: Number(status) }
+      ])
+    ),
+    ...Object.fromEntries(Object.entries(codes).map(([code, meaning]) => [code, meanings[meaning]]))
+  })
+}
+
+/** Whether a body is an error in the vendor's form. */
+export const isQueueError =
+  (document: QueueDocument) =>
+  (body: unknown): boolean =>
+    Predicate.isObject(body) && messageIn(document, body) !== null

@@ -1,0 +1,240 @@
+/** Finds the contradictions of a vendor's document: what its shape alone cannot refuse. */
+import { Struct } from "effect"
+import { imageFieldNames } from "../image/ImageRequest.ts"
+import type { FieldFault } from "../requestFields.ts"
+import { type InputRole, inputRoles } from "../video/families/VideoFamily.ts"
+import { videoFieldNames } from "../video/VideoBody.ts"
+import { secondsOfLimit } from "../video/videoLimits.ts"
+import { fieldPointer, isListPointer, overlap } from "./jsonPointer.ts"
+import type {
+  FieldRule,
+  QueueDocument,
+  QueueImageModel,
+  QueueModel,
+  QueueVideoModel,
+  Source
+} from "./QueueDocument.ts"
+import { parametersOfModel, placesOf } from "./queueParameters.ts"
+
+type Faults = Generator<FieldFault, void>
+
+const quoted = (text: string): string => JSON.stringify(text)
+
+function* callFaults({ calls }: QueueDocument): Faults {
+  if (calls.submit.path.includes("{id}")) {
+    yield { path: "calls.submit.path", message: "A job has no {id} before it is submitted" }
+  }
+  for (const name of ["status", "result", "cancel"] as const) {
+    const call = calls[name]
+    if (call === undefined || call.path.includes("{id}")) continue
+    yield { path: `calls.${name}.path`, message: "Expected {id}, the id of the job" }
+  }
+}
+
+/** Requires that each name has one meaning. */
+function* nameFaults(
+  path: string,
+  lists: Readonly<Record<string, ReadonlyArray<string> | undefined>>
+): Faults {
+  const meanings = new Map<string, string>()
+  for (const [meaning, names = []] of Object.entries(lists)) {
+    for (const [index, name] of names.entries()) {
+      const other = meanings.get(name)
+      if (other !== undefined) {
+        yield {
+          path: `${path}.${meaning}[${index}]`,
+          message: `${quoted(name)} already means ${other}`
+        }
+      }
+      meanings.set(name, meaning)
+    }
+  }
+}
+
+function* statusFaults({ statuses, calls: { cancel } }: QueueDocument): Faults {
+  yield* nameFaults("statuses", statuses)
+  if (statuses.finished.length === 0) {
+    yield { path: "statuses.finished", message: "Expected the name of a finished job" }
+  }
+  if (cancel === undefined) return
+  const { cancelled, requested, refused } = cancel
+  yield* nameFaults("calls.cancel", { cancelled, requested, refused })
+  if ((cancelled ?? requested) === undefined) {
+    yield { path: "calls.cancel", message: "Expected the names in cancelled or requested" }
+  }
+  if (cancel.jobs === "queued" && (statuses.queued ?? []).length === 0) {
+    yield { path: "calls.cancel.jobs", message: "No status in statuses.queued tells such jobs" }
+  }
+}
+
+function* answerFaults({ answers }: QueueDocument): Faults {
+  for (const name of ["id", "status", "files"] as const) {
+    if (answers[name].length > 0) continue
+    yield { path: `answers.${name}`, message: "Expected at least one place" }
+  }
+}
+
+/** Requires that no place of the body is written twice. */
+function* placeFaults(path: string, model: QueueModel, document: QueueDocument): Faults {
+  const parent = document.parameters_at ?? ""
+  const written = [
+    ...Struct.keys(model.fields).flatMap((source) => {
+      const rule = model.fields[source]
+      const places = rule === undefined ? [] : placesOf(rule)
+      return places.map((place) => ({ place, at: `${path}.fields.${source}` }))
+    }),
+    ...Object.keys(model.constants ?? {}).map((place) => ({ place, at: `${path}.constants` })),
+    ...Object.keys(model.parameters ?? {}).map((name) => ({
+      place: fieldPointer(parent, name),
+      at: `${path}.parameters.${name}`
+    }))
+  ]
+  for (const [index, { place, at }] of written.entries()) {
+    const other = written.slice(0, index).find((earlier) => overlap(earlier.place, place))
+    if (other === undefined || (other.place === place && isListPointer(place))) continue
+    yield { path: at, message: `${place} is already written by ${other.at}` }
+  }
+}
+
+/** Why the mapping does not carry so many media of a role; null if it does. */
+const roleFault = (
+  path: string,
+  { fields, modality }: QueueModel,
+  role: InputRole,
+  most: number
+): { readonly path: string | null; readonly message: string } | null => {
+  const rule = fields[role]
+  if (modality === "image" && role !== "reference_image") {
+    return { path: null, message: "Image models take reference_image alone" }
+  }
+  if (rule === undefined) return { path: null, message: `No field of the body has ${role}` }
+  if (most === 1 || placesOf(rule).every(isListPointer)) return null
+  return {
+    path: `${path}.fields.${role}`,
+    message: `${placesOf(rule).join(", ")} holds one of ${most}; a list ends with /-`
+  }
+}
+
+/** Requires that the mapping carries the media of every form. */
+function* formFaults(path: string, model: QueueModel): Faults {
+  for (const [index, { takes, needs = [] }] of (model.forms ?? []).entries()) {
+    const at = `${path}.forms[${index}]`
+    for (const role of inputRoles) {
+      const most = takes[role] ?? 0
+      const fault = most === 0 ? null : roleFault(path, model, role, most)
+      if (fault !== null) yield { ...fault, path: fault.path ?? `${at}.takes.${role}` }
+    }
+    yield* needFaults(at, takes, needs)
+  }
+}
+
+function* needFaults(
+  path: string,
+  takes: Readonly<Partial<Record<InputRole, number>>>,
+  needs: ReadonlyArray<InputRole>
+): Faults {
+  for (const [index, role] of needs.entries()) {
+    if ((takes[role] ?? 0) > 0) continue
+    yield { path: `${path}.needs[${index}]`, message: `The form does not take ${role}` }
+  }
+}
+
+/** The values of a table that the rule lacks. */
+const valuesLacked = (
+  rule: FieldRule,
+  values: ReadonlyArray<string | number>
+): ReadonlyArray<string | number> => {
+  const table = typeof rule === "object" && "to" in rule ? rule.values : undefined
+  if (table === undefined) return []
+  return values.filter((value) => !Object.hasOwn(table, String(value)))
+}
+
+/** Requires that the mapping carries each choice that the model offers. */
+function* choiceFaults(
+  path: string,
+  { fields }: QueueModel,
+  source: Source,
+  choices: ReadonlyArray<string | number>
+): Faults {
+  const rule = fields[source]
+  if (rule === undefined) {
+    if (choices.length < 2) return
+    yield { path: `${path}.fields`, message: `Expected ${source}, as the model has several` }
+    return
+  }
+  const lacked = valuesLacked(rule, choices)
+  if (lacked.length === 0) return
+  yield { path: `${path}.fields.${source}.values`, message: `Expected ${lacked.join(", ")} too` }
+}
+
+function* videoFaults(path: string, model: QueueVideoModel): Faults {
+  const { fields, seconds, resolutions = [], ratios = [], sound, smart } = model
+  const lengths = secondsOfLimit(seconds)
+  if (lengths.length === 0) {
+    yield { path: `${path}.seconds`, message: "Expected the least seconds before the most" }
+  }
+  if ((model.forms ?? []).length === 0) {
+    yield { path: `${path}.forms`, message: 'Expected a form; [{"takes": {}}] is a text alone' }
+  }
+  yield* choiceFaults(path, model, "seconds", smart === true ? [-1, ...lengths] : lengths)
+  // A size stands for the resolution and the ratio together.
+  if (fields.size === undefined) {
+    yield* choiceFaults(path, model, "resolution", resolutions)
+    yield* choiceFaults(path, model, "ratio", ratios)
+  }
+  if (sound === "switch" && fields.sound === undefined) {
+    yield { path: `${path}.sound`, message: "No field of the body has the sound" }
+  }
+  for (const source of ["n", "mask"] as const) {
+    if (fields[source] === undefined) continue
+    yield { path: `${path}.fields.${source}`, message: "Orders of videos have no such field" }
+  }
+}
+
+const videoSources = ["task", "seconds", "resolution", "ratio", "sound"] as const
+
+function* imageFaults(path: string, { fields, max_images = 1 }: QueueImageModel): Faults {
+  if (max_images > 1 && fields.n === undefined) {
+    yield { path: `${path}.max_images`, message: "No field of the body has the number of images" }
+  }
+  for (const source of videoSources) {
+    if (fields[source] === undefined) continue
+    yield { path: `${path}.fields.${source}`, message: "Orders of images have no such field" }
+  }
+}
+
+function* parameterNameFaults(path: string, model: QueueModel, document: QueueDocument): Faults {
+  const reserved = model.modality === "video" ? videoFieldNames : imageFieldNames
+  for (const name of Object.keys(parametersOfModel(model, document))) {
+    if (!reserved.includes(name)) continue
+    const message = `The gateway has a field ${name}; map it, or list it in input_schema_without`
+    yield { path: `${path}.parameters.${name}`, message }
+  }
+}
+
+function* modelFaults(document: QueueDocument): Faults {
+  const seen = new Set<string>()
+  for (const [index, model] of document.models.entries()) {
+    const path = `models[${index}]`
+    if (seen.has(model.id)) {
+      yield { path: `${path}.id`, message: `${quoted(model.id)} is listed twice` }
+    }
+    seen.add(model.id)
+    if (model.fields.prompt === undefined && model.ignores === undefined) {
+      const message = 'Expected prompt, or "ignores": ["prompt"] of a model without one'
+      yield { path: `${path}.fields`, message }
+    }
+    yield* formFaults(path, model)
+    yield* placeFaults(path, model, document)
+    yield* model.modality === "video" ? videoFaults(path, model) : imageFaults(path, model)
+    yield* parameterNameFaults(path, model, document)
+  }
+}
+
+/** Every contradiction of a document, with its path. */
+export const documentFaults = (document: QueueDocument): ReadonlyArray<FieldFault> => [
+  ...callFaults(document),
+  ...answerFaults(document),
+  ...statusFaults(document),
+  ...modelFaults(document)
+]

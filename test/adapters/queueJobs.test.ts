@@ -1,0 +1,116 @@
+/** Jobs of vendors that documents describe: how they are cancelled, and what their refusals prove. */
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import type { CancelAnswer } from "../../src/services/ProtocolAdapter.ts"
+import { Simulator } from "../../src/simulator/Simulator.ts"
+import { brokenVendor } from "../support/brokenVendor.ts"
+import { failureOf } from "./failures.ts"
+import {
+  accountAt,
+  layerOverSockets,
+  layerWithSimulator,
+  orderOf,
+  seenDuring,
+  textBlock,
+  videoAdapter
+} from "./support.ts"
+
+const models = {
+  fal: "fal-ai/bytedance/seedance/v1/pro/text-to-video",
+  replicate: "bytedance/seedance-1-pro"
+} as const
+type Protocol = keyof typeof models
+
+const orderFor = (protocol: Protocol, prompt: string) =>
+  orderOf({
+    upstreamModel: models[protocol],
+    listedProtocol: protocol,
+    blocks: [textBlock(prompt)]
+  })
+
+const cancelOf = Effect.fnUntraced(function* (protocol: Protocol) {
+  const { cancel } = yield* videoAdapter(protocol)
+  return yield* Effect.orDie(Effect.fromNullishOr(cancel))
+})
+
+const taskOf = (protocol: Protocol, upstreamId: string) => ({
+  upstreamId,
+  upstreamModel: models[protocol],
+  listedProtocol: protocol
+})
+
+layer(layerWithSimulator)("a job of a document's vendor", (it) => {
+  const accountFor = (protocol: Protocol) =>
+    Effect.map(Simulator, ({ url }) => accountAt(`${url}/${protocol}`))
+
+  it.effect.each<readonly [Protocol, prompt: string, polls: number, tag: CancelAnswer["_tag"]]>([
+    ["fal", "x sim:waits", 1, "Cancelled"],
+    ["fal", "x sim:slow=9", 8, "Requested"],
+    ["fal", "x sim:slow=0", 1, "Refused"],
+    ["replicate", "x sim:waits", 1, "Cancelled"],
+    ["replicate", "x sim:slow=9", 8, "Cancelled"],
+    ["replicate", "x sim:slow=0", 1, "Refused"]
+  ])("of %s with %s and %i polls is cancelled: %s", ([protocol, prompt, polls, tag]) =>
+    Effect.gen(function* () {
+      const adapter = yield* videoAdapter(protocol)
+      const account = yield* accountFor(protocol)
+      const task = taskOf(protocol, yield* adapter.submit(account, orderFor(protocol, prompt)))
+      for (let poll = 0; poll < polls; poll++) yield* adapter.poll(account, task)
+      const { send } = yield* cancelOf(protocol)
+      const { result, requests } = yield* seenDuring(send(account, task))
+      assert.strictEqual((yield* Effect.fromResult(result))._tag, tag)
+      assert.strictEqual(requests.length, 1)
+      if (tag !== "Cancelled") return
+      assert.propertyVal(yield* adapter.poll(account, task), "_tag", "Failed")
+    })
+  )
+
+  it.effect.each<Protocol>(["fal", "replicate"])(
+    "of %s that nobody knows is not cancelled",
+    (protocol) =>
+      Effect.gen(function* () {
+        const { send } = yield* cancelOf(protocol)
+        const failure = yield* Effect.flip(
+          send(yield* accountFor(protocol), taskOf(protocol, "missing"))
+        )
+        assert.strictEqual(failureOf(failure)._tag, "VendorRefused")
+      })
+  )
+
+  it.effect("can be cancelled while it waits at fal, and until its end at Replicate", () =>
+    Effect.gen(function* () {
+      assert.strictEqual((yield* cancelOf("fal")).jobs, "queued")
+      assert.strictEqual((yield* cancelOf("replicate")).jobs, "unfinished")
+    })
+  )
+})
+
+layer(layerOverSockets)("a refusal of a document's vendor", (it) => {
+  it.effect.each<
+    readonly [Protocol, status: number, body: object, proof: string | undefined, effective: number]
+  >([
+    ["fal", 422, { detail: [{ loc: ["body"], msg: "no", type: "missing" }] }, "refused", 422],
+    ["fal", 404, { detail: "Application not found" }, "model_unknown", 403],
+    ["fal", 403, { detail: "User is locked" }, "credentials_refused", 403],
+    ["fal", 429, { detail: "slowly" }, undefined, 429],
+    ["fal", 500, { detail: "oops", error_type: "internal_error" }, undefined, 500],
+    ["fal", 422, { request_id: "r-1", job_id: "j-1", detail: "no" }, undefined, 422],
+    ["fal", 422, { oops: "a proxy" }, undefined, 422],
+    ["replicate", 402, { title: "Insufficient credit", detail: "no" }, "account_empty", 402],
+    ["replicate", 422, { title: "Input validation failed", detail: "no" }, "refused", 422],
+    ["replicate", 422, { id: "p-1", detail: "no" }, undefined, 422],
+    ["replicate", 502, { detail: "no" }, undefined, 502]
+  ])("%s %i %j proves %s", ([protocol, status, body, proof, effective]) =>
+    Effect.gen(function* () {
+      const vendor = yield* brokenVendor({ status, body })
+      const adapter = yield* videoAdapter(protocol)
+      const failure = yield* Effect.flip(
+        adapter.submit(accountAt(vendor.url), orderFor(protocol, "x"))
+      )
+      assert.strictEqual(failure._tag, "VendorRefused")
+      if (failure._tag !== "VendorRefused") return
+      assert.strictEqual(failure.proof, proof)
+      assert.strictEqual(failure.effectiveStatus, effective)
+    })
+  )
+})
