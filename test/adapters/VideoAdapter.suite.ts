@@ -107,7 +107,7 @@ export interface VideoSubject {
 }
 
 /** The names of the status of a job that its vendor has not begun. */
-const queuedName = /"(?:queued|pending|PENDING)"/
+const queuedName = /"(?:queued|pending|PENDING|starting|IN_QUEUE)"/
 
 /** Statuses of an unfinished job that any vendor documents. */
 const documentedWords: ReadonlyArray<string | undefined> = [

@@ -195,7 +195,7 @@ const subject: VideoSubject = {
     {
       says: "a job that waits is queued",
       body: job("IN_QUEUE", { queue_position: 3 }),
-      status: { _tag: "Processing", isQueued: true }
+      status: { _tag: "Processing" }
     },
     ...["IN_PROGRESS", "completed", ...strangeWords].map((word) => ({
       says: `the status ${JSON.stringify(word)} is in the works`,

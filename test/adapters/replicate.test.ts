@@ -163,7 +163,7 @@ const subject: VideoSubject = {
     {
       says: "a prediction that starts is queued",
       body: prediction("starting"),
-      status: { _tag: "Processing", isQueued: true }
+      status: { _tag: "Processing" }
     },
     ...["processing", "SUCCEEDED", ...strangeWords].map((word) => ({
       says: `the status ${JSON.stringify(word)} is in the works`,
@@ -190,7 +190,7 @@ const subject: VideoSubject = {
     {
       says: "a cancelled prediction has ended",
       body: prediction("canceled"),
-      status: failed("canceled", "The vendor cancelled the task")
+      status: failed("cancelled", "The vendor cancelled the task")
     },
     {
       says: "a prediction that never started has ended",
@@ -220,7 +220,7 @@ videoSimulatorSuite({
   endings: [
     ["sim:fail", "failed", "Prediction interrupted"],
     ["sim:moderate-output", "failed", "The output was flagged"],
-    ["sim:cancel", "canceled", "The vendor cancelled the task"],
+    ["sim:cancel", "cancelled", "The vendor cancelled the task"],
     ["sim:expire", "aborted", "The task expired at the vendor"]
   ],
   usage: { completionTokens: null, outputSeconds: null }
