@@ -28,7 +28,9 @@ export const wizard = {
     vp_e: "Vidu videos, billed by seconds",
     vp_f: "Wan videos, billed by seconds",
     veo: "Google Veo videos, billed by seconds",
-    minimax: "MiniMax H3 videos, billed by seconds"
+    minimax: "MiniMax H3 videos, billed by seconds",
+    fal: "Videos and images of many makers, as jobs in a queue",
+    replicate: "Videos and images of many makers, as predictions"
   },
   urlHint: "Suggested address; change it for another region or provider.",
   test: "Test and continue",

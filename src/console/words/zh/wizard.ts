@@ -24,7 +24,9 @@ export const wizard: Translated<typeof english> = {
     vp_e: "Vidu 视频，按秒计费",
     vp_f: "通义万相视频，按秒计费",
     veo: "Google Veo 视频，按秒计费",
-    minimax: "MiniMax H3 视频，按秒计费"
+    minimax: "MiniMax H3 视频，按秒计费",
+    fal: "多家厂商的视频和图片，以队列任务生成",
+    replicate: "多家厂商的视频和图片，以预测任务生成"
   },
   urlHint: "建议的地址；使用其他地域或服务商时请修改。",
   test: "测试并继续",
