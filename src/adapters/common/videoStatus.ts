@@ -18,7 +18,7 @@ export const unknownTask: Status = Result.succeed({ _tag: "Unknown" })
  * The status of a cancelled task. Its code is the same for all vendors, so that clients need not
  * know how their vendor spells it.
  */
-export const cancelledTask = (message: string = failures.cancelled): Status =>
+const cancelledTask = (message: string = failures.cancelled): Status =>
   Result.succeed({ _tag: "Failed", code: "cancelled", message })
 
 /**

@@ -55,7 +55,6 @@ const withoutBody =
   (url: string, headers: Headers): VendorRequest => ({ method, url, headers, body: null })
 
 export const get = withoutBody("GET")
-export const put = withoutBody("PUT")
 /** A `POST` without a body, as vendors have it for actions on a job. */
 export const postEmpty = withoutBody("POST")
 export const remove = withoutBody("DELETE")
