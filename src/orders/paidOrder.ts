@@ -370,8 +370,8 @@ export const makePaidOrders = Effect.gen(function* () {
   })
 
   /**
-   * Submits an order that has waited, at its only mount. Returns the failure of a vendor that made
-   * nothing and may take the order later; the order then waits again.
+   * Submits an order that has waited. Returns the failure of a vendor that made nothing and may take
+   * the order later, or of reading the order's files; the order then waits again.
    */
   const submitWaiting = <Product, Answer>(
     order: PaidOrder<Product, Answer>,
@@ -394,7 +394,9 @@ export const makePaidOrders = Effect.gen(function* () {
       })
       return yield* Effect.onExitPrimitive(steps, open.call.log)
     })
-    return withFileAddresses(order, submit)
+    return Effect.catchTag(withFileAddresses(order, submit), "overloaded", (error) =>
+      Effect.succeed(error)
+    )
   }
 
   const runWithAddresses = <Product, Answer>(

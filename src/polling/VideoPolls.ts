@@ -61,7 +61,7 @@ const refusedWith = (message: string): Cancellation => ({
 const cancelledStatus: VideoStatus = {
   _tag: "Failed",
   code: "cancelled",
-  message: "The task was cancelled"
+  message: "The vendor cancelled the task"
 }
 
 /** Records the calls of the effect as cancels. */

@@ -261,7 +261,8 @@ export class TaskRepo extends Context.Service<
      */
     startWaiting(organizationId: string, id: string): Effect.Effect<boolean | null>
     /**
-     * Makes a task wait again whose vendor has made nothing. False where it was ended meanwhile.
+     * Makes a task wait again whose vendor has made nothing. False where it was ended meanwhile. The
+     * queue ends its wait; without the queue it ends after the longest time to wait.
      */
     waitAgain(organizationId: string, id: string): Effect.Effect<boolean>
     /**

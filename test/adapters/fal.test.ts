@@ -206,7 +206,7 @@ const subject: VideoSubject = {
     {
       says: "a finished job whose status has an error has failed",
       body: job("COMPLETED", { error: "cancelled", error_type: "client_cancelled" }),
-      status: failed("client_cancelled", "cancelled")
+      status: failed("cancelled", "cancelled")
     },
     {
       says: "HTTP 404 is an unknown job",
@@ -277,7 +277,7 @@ videoSimulatorSuite({
   endings: [
     ["sim:fail", "runner_server_error", "The runner failed"],
     ["sim:moderate-output", "content_policy_violation", "The content was flagged"],
-    ["sim:cancel", "client_cancelled", "The request was cancelled"]
+    ["sim:cancel", "cancelled", "The request was cancelled"]
   ],
   usage: { completionTokens: null, outputSeconds: null }
 })

@@ -37,6 +37,45 @@ const purposesOf = Effect.fnUntraced(function* (id: string) {
   return upstream_calls.map(({ purpose }) => purpose)
 })
 
+/** Vendors of documents, beside those of the coded protocols. */
+const documentModels = [
+  ["queue-fal", "fal", "fal-ai/bytedance/seedance/v1/pro/text-to-video"],
+  ["queue-replicate", "replicate", "bytedance/seedance-1-pro"]
+] as const
+
+const catalogFor = (simulatorUrl: string): ReturnType<typeof protocolCatalog> => {
+  const catalog = protocolCatalog(simulatorUrl)
+  const prices = { kind: "second_video", per_second: { "720p": "0.6" } } as const
+  return {
+    channels: [
+      ...catalog.channels,
+      ...documentModels.map(([, protocol]) => ({
+        id: `ch-${protocol}`,
+        name: protocol,
+        base_url: `${simulatorUrl}/${protocol}`,
+        api_key: "vendor-key-1"
+      }))
+    ],
+    models: [
+      ...catalog.models,
+      ...documentModels.map(([id, protocol]) => ({
+        id,
+        modality: "video" as const,
+        protocol,
+        prices
+      }))
+    ],
+    mounts: [
+      ...catalog.mounts,
+      ...documentModels.map(([model, protocol, upstream_model]) => ({
+        model,
+        channel: `ch-${protocol}`,
+        upstream_model
+      }))
+    ]
+  }
+}
+
 /** A task that stays in its vendor's queue, and one that its vendor has begun and never ends. */
 const queued = { prompt: "a lighthouse sim:waits" }
 const begun = { prompt: "a lighthouse sim:unknown-status" }
@@ -47,11 +86,11 @@ const said = "The vendor cancelled the task"
 const CANCELS = Number(process.env.CANCELS ?? 60)
 
 for (const kind of databasesInTurn(import.meta.filename)) {
-  layer(layerTestGateway(kind, webhookSettings, { catalogFor: protocolCatalog }), {
+  layer(layerTestGateway(kind, webhookSettings, { catalogFor }), {
     excludeTestServices: true,
     timeout: "240 seconds"
   })(`tasks that are cancelled (${kind})`, (it) => {
-    it.effect.each(["film-a", "text-2.7"])(
+    it.effect.each(["film-a", "text-2.7", "queue-fal", "queue-replicate"])(
       "%s: a task in the vendor's queue ends, and its hold is released",
       (model) =>
         Effect.gen(function* () {
@@ -173,7 +212,7 @@ for (const kind of databasesInTurn(import.meta.filename)) {
         const before = (yield* gateway.simulator.book).length
 
         const orderAndCancel = Effect.fnUntraced(function* () {
-          const model = dice.pick(["film-a", "text-2.7", "clip-d"])
+          const model = dice.pick(["film-a", "text-2.7", "clip-d", "queue-fal", "queue-replicate"])
           const prompt = `a lighthouse sim:slow=${dice.roll(12)}`
           const id = yield* createVideo(who, { model, prompt })
           yield* Effect.sleep(`${dice.roll(120)} millis`)

@@ -9,6 +9,7 @@ import {
   quickSettings,
   testCatalog
 } from "../support/gateway.ts"
+import { call } from "../support/http.ts"
 import { createVideo, errorOf, finishVideo, orderVideo } from "../support/orders.ts"
 
 const MAX_TASKS = 2
@@ -153,6 +154,51 @@ for (const kind of databasesInTurn(import.meta.filename)) {
         assert.strictEqual((yield* gateway.balance(who)).held, "0")
         yield* gateway.verify
       })
+    )
+
+    it.effect(
+      "an order waits again where its vendor is overloaded or its channel is disabled",
+      () =>
+        Effect.gen(function* () {
+          const gateway = yield* Gateway
+          const who = yield* gateway.customer("100")
+          const { release } = yield* fillChannel(who)
+          const { id } = yield* orderWaiting(who)
+          const account = (json: object) =>
+            call(`${gateway.simulator.url}/_sim/accounts/vendor-key-a`, { method: "PUT", json })
+          yield* account({ switches: "sim:refuse=429" })
+          yield* gateway.simulator.clearRequests
+          yield* release
+          const isRefused = Effect.map(gateway.simulator.requests, (requests) =>
+            requests.some(({ method }) => method === "POST")
+          )
+          yield* isRefused.pipe(
+            Effect.delay("20 millis"),
+            Effect.repeat({ until: (hasPosted) => hasPosted })
+          )
+          assert.strictEqual((yield* read(who, id)).task_status, "processing")
+
+          const catalog = catalogFor(gateway.simulator.url)
+          const withChannel = (enabled: boolean) =>
+            gateway.admin("/catalog", {
+              method: "PUT",
+              json: {
+                ...catalog,
+                channels: catalog.channels.map((channel) =>
+                  channel.id === "ch-a" ? { ...channel, enabled } : channel
+                )
+              }
+            })
+          yield* withChannel(false)
+          yield* account({ switches: "" })
+          yield* gateway.simulator.clearRequests
+          yield* Effect.sleep("300 millis")
+          assert.strictEqual((yield* read(who, id)).queue?.position, 1)
+          yield* withChannel(true)
+          assert.strictEqual((yield* finishVideo(who, id)).task_status, "succeeded")
+          assert.strictEqual((yield* gateway.balance(who)).held, "0")
+          yield* gateway.verify
+        })
     )
 
     it.effect("inline media are refused where the order may wait", () =>

@@ -74,14 +74,18 @@ export interface JobState {
 }
 
 /** The state of a job in an answer; null if the answer states none. */
-export const stateIn = ({ answers, statuses }: QueueDocument, body: unknown): JobState | null => {
+export const stateIn = (document: QueueDocument, body: unknown): JobState | null => {
+  const { answers, statuses } = document
   const name = firstAt(body, answers.status, (value) => typeof value === "string")[0]
   if (name === undefined) return null
   const meaning = statusMeanings.find((one) => statuses[one]?.includes(name)) ?? null
-  // Some vendors call a job finished that has failed, and put the reason beside the status.
-  return meaning === "finished" && textAt(body, answers.failed) !== null
-    ? { name, meaning: "failed" }
-    : { name, meaning }
+  if (meaning !== "finished" || textAt(body, answers.failed) === null) return { name, meaning }
+  // Some vendors call a job finished that has failed or was cancelled, and put the reason beside the
+  // status.
+  const code = codeIn(document, body)
+  return code !== null && statuses.cancelled?.includes(code) === true
+    ? { name: code, meaning: "cancelled" }
+    : { name, meaning: "failed" }
 }
 
 const ends: ReadonlyArray<Meaning | null> = ["failed", "cancelled", "expired"]

@@ -95,7 +95,11 @@ const Statuses = Schema.Struct({
   open: optional(Names.annotate({ description: "Jobs that the vendor works on" })),
   finished: Names.annotate({ description: "Jobs whose files are ready" }),
   failed: optional(Names.annotate({ description: "Jobs that failed" })),
-  cancelled: optional(Names.annotate({ description: "Jobs that were cancelled" })),
+  cancelled: optional(
+    Names.annotate({
+      description: "Jobs that were cancelled, also as the code of an error beside `finished`"
+    })
+  ),
   expired: optional(Names.annotate({ description: "Jobs that ran out of time" }))
 })
 

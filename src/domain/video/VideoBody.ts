@@ -121,7 +121,7 @@ export const isRatio = Schema.is(Ratio)
 const Resolution = Schema.String.check(Schema.isMaxLength(32))
 
 /** The longest time for which an order may wait for a place at its channel. */
-const MAX_WAIT_SECONDS = 86_400
+export const MAX_WAIT_SECONDS = 86_400
 
 const VideoFields = Schema.Struct({
   model: plainText().annotate({ description: "A model of modality video" }),

@@ -5,12 +5,14 @@
  * another one claims the order again; one that dies in the submit leaves a task in `submitting`,
  * which a sweep ends as any other.
  */
-import { Cause, Effect, Equal, FiberSet, Option, Result } from "effect"
+import { Cause, Effect, Equal, Option, Result } from "effect"
 import { ChannelHealth } from "../../channels/ChannelHealth.ts"
-import { ChannelUnavailable, Overloaded } from "../../domain/Errors.ts"
+import { ChannelUnavailable, type Overloaded } from "../../domain/Errors.ts"
 import type { VendorFailure } from "../../domain/VendorOutcome.ts"
 import { pauseSeconds } from "../../domain/video/PollPace.ts"
+import { makeDetached } from "../../runtime/Detached.ts"
 import { Failpoints } from "../../runtime/Failpoints.ts"
+import { Settings } from "../../runtime/Settings.ts"
 import { Catalog } from "../../services/Catalog.ts"
 import {
   ChannelQueue,
@@ -26,8 +28,8 @@ import type { PaidOrders } from "../paidOrder.ts"
 import type { VideoOrders } from "./videoOrder.ts"
 import { decodeWaitingVideo } from "./waitingVideo.ts"
 
-/** The shortest pause after a vendor took no task although the gateway had a place for it. */
-const PAUSE_SECONDS = 5
+/** The shortest pause before an order is tried again, in runs of the poller. */
+const PAUSE_RUNS = 5
 /** The pause before an order is looked at again whose hold is still being written. */
 const HOLD_SECONDS = 1
 /** The minimum age of a place that a sweep looks at; younger places are of orders on their way. */
@@ -40,25 +42,28 @@ interface TaskFailure {
   readonly errorMessage: string
 }
 
-const changedOrder = new ChannelUnavailable({
-  message: "The catalog changed while the order waited, and would make another video now",
-  param: "model"
-})
+const changedOrder = {
+  _tag: "catalog_changed",
+  message: "The catalog changed while the order waited, and would make another video now"
+} as const
+
+const unreadableOrder = {
+  _tag: "order_unreadable",
+  message: "The gateway could not decrypt the waiting order"
+} as const
 
 const otherChannel = new ChannelUnavailable({
-  message: "The model is not mounted on the channel any more at which the order waited",
+  message: "The model is not mounted at the moment on the channel at which the order waits",
   param: "model"
 })
 
-const unreadableOrder = new Overloaded({
-  message: "The waiting order could not be read",
-  retryAfterSeconds: PAUSE_SECONDS
-})
+/** Whether the same order may be submitted a little later: its channel is disabled, for example. */
+const isPassing = ({ _tag }: { readonly _tag: string }): boolean =>
+  _tag === "channel_unavailable" || _tag === "overloaded"
 
-const pauseAfter = (failure: VendorFailure): number =>
-  failure._tag === "VendorUnreachable"
-    ? PAUSE_SECONDS
-    : Math.max(PAUSE_SECONDS, pauseSeconds(failure.retryAfterSeconds))
+/** The seconds after which the vendor, or the gateway, wants to be asked again. */
+const retrySecondsOf = (failure: VendorFailure | Overloaded): number =>
+  failure._tag === "VendorUnreachable" ? 0 : pauseSeconds(failure.retryAfterSeconds)
 
 export const makeQueueDispatch = Effect.fnUntraced(function* (
   videoOrder: VideoOrders,
@@ -71,14 +76,17 @@ export const makeQueueDispatch = Effect.fnUntraced(function* (
   const health = yield* ChannelHealth
   const ends = yield* TaskEnds
   const failpoints = yield* Failpoints
-  const runInBackground = yield* FiberSet.makeRuntime()
+  const { pollerSeconds } = yield* Settings
+  // A shutdown waits for the submits that are on their way.
+  const detached = yield* makeDetached
+  const pause = PAUSE_RUNS * pollerSeconds
 
-  /** Ends an order that waits; false where it was ended or submitted meanwhile. */
+  /** Ends an order that waits, unless it was ended before or is being submitted. */
   const endWaiting = Effect.fnUntraced(function* (
     { organizationId, orderId }: Place,
     failure: TaskFailure
   ) {
-    const { won } = yield* ledger.release({
+    const { won, state } = yield* ledger.release({
       organizationId,
       holdId: orderId,
       by: "sweep",
@@ -88,20 +96,22 @@ export const makeQueueDispatch = Effect.fnUntraced(function* (
       forgetKey: false
     })
     if (won) ends.notify(orderId)
-    return won
+    if (state !== "open") yield* queue.leave(orderId)
+    if (won) yield* queue.free(orderId)
   })
 
-  /** Ends a claimed order that cannot be submitted as it was ordered. */
-  const giveUp = ({ _tag, message }: { readonly _tag: string; readonly message: string }) =>
-    Effect.fnUntraced(function* (claimed: Place) {
-      yield* endWaiting(claimed, { errorCode: _tag, errorMessage: message })
-      yield* queue.leave(claimed.orderId)
-      yield* queue.free(claimed.orderId)
-    })
+  /** Ends a claimed order that cannot be submitted as it was ordered, or puts it back. */
+  const giveUp = (
+    claimed: Place,
+    error: { readonly _tag: string; readonly message: string }
+  ): Effect.Effect<void> =>
+    isPassing(error)
+      ? queue.putBack(claimed.orderId, pause)
+      : endWaiting(claimed, { errorCode: error._tag, errorMessage: error.message })
 
   /** The order as it is submitted now; fails where it would not be the order that was held. */
   const resolve = Effect.fnUntraced(function* ({ channelId, request }: ClaimedOrder) {
-    if (request === null) return yield* unreadableOrder
+    if (request === null) return yield* Effect.fail(unreadableOrder)
     const { caller, body, summary } = yield* Effect.mapError(
       decodeWaitingVideo(request),
       () => unreadableOrder
@@ -109,7 +119,7 @@ export const makeQueueDispatch = Effect.fnUntraced(function* (
     const order = yield* videoOrder(caller, body, null, true)
     const mount = order.mounts.find(({ job }) => job.channelId === channelId)
     if (mount === undefined) return yield* otherChannel
-    if (!Equal.equals(order.task?.created.summary, summary)) return yield* changedOrder
+    if (!Equal.equals(order.task?.created.summary, summary)) return yield* Effect.fail(changedOrder)
     return { order, mount }
   })
 
@@ -120,14 +130,14 @@ export const makeQueueDispatch = Effect.fnUntraced(function* (
     yield* queue.free(orderId)
   })
 
-  /** Makes an order wait again after the vendor took no task; false where it was ended meanwhile. */
-  const putBack = Effect.fnUntraced(function* (
+  /** Makes an order wait again whose vendor made nothing; one that was ended meanwhile leaves. */
+  const waitAgain = Effect.fnUntraced(function* (
     { organizationId, orderId }: Place,
-    failure: VendorFailure
+    seconds: number
   ) {
-    const isWaiting = yield* tasks.waitAgain(organizationId, orderId)
-    if (isWaiting) yield* queue.putBack(orderId, pauseAfter(failure))
-    return isWaiting
+    return (yield* tasks.waitAgain(organizationId, orderId))
+      ? yield* queue.putBack(orderId, Math.max(pause, seconds))
+      : yield* queue.leave(orderId)
   })
 
   const submit = Effect.fnUntraced(function* (
@@ -135,30 +145,33 @@ export const makeQueueDispatch = Effect.fnUntraced(function* (
     { order, mount }: Effect.Success<ReturnType<typeof resolve>>
   ) {
     const { organizationId, orderId, channelId } = claimed
-    const state = yield* health.breakerState({ channelId, model: order.model.id, organizationId })
-    if (state._tag === "Open") {
-      return yield* queue.putBack(orderId, Math.max(1, Math.ceil(state.secondsLeft)))
-    }
-    const trials = state._tag === "HalfOpen" ? state.trials : []
     const isStarted = yield* tasks.startWaiting(organizationId, orderId)
     if (isStarted === null) return yield* awaitHold(claimed)
     // The place of an order that was submitted already is freed when its task has ended.
     if (!isStarted) return yield* queue.leave(orderId)
     yield* failpoints.pass("video.started")
+    const lane = { channelId, model: order.model.id, organizationId }
+    const state = yield* health.breakerState(lane)
+    if (state._tag === "Open") return yield* waitAgain(claimed, Math.ceil(state.secondsLeft))
+    const trials = state._tag === "HalfOpen" ? state.trials : []
     const outcome = yield* Effect.result(submitWaiting(order, orderId, { mount, trials }))
     if (Result.isFailure(outcome)) {
       yield* queue.leave(orderId)
       return yield* queue.free(orderId)
     }
-    const isPutBack = outcome.success !== null && (yield* putBack(claimed, outcome.success))
-    if (!isPutBack) yield* queue.leave(orderId)
+    const failure = outcome.success
+    if (failure === null) return yield* queue.leave(orderId)
+    // The files of the order could not be read, so the vendor was not called.
+    if (failure._tag === "overloaded")
+      yield* health.endTrial(lane, trials, undefined)
+    yield* waitAgain(claimed, retrySecondsOf(failure))
   })
 
   /** A failure of the database leaves the claim to its end, and the order waits until then. */
   const dispatchOne = (claimed: ClaimedOrder) =>
     Effect.matchEffect(resolve(claimed), {
       onSuccess: (resolved) => submit(claimed, resolved),
-      onFailure: (error) => giveUp(error)(claimed)
+      onFailure: (error) => giveUp(claimed, error)
     }).pipe(
       Effect.catchCause((cause) =>
         Cause.hasInterruptsOnly(cause)
@@ -173,7 +186,7 @@ export const makeQueueDispatch = Effect.fnUntraced(function* (
   const dispatchAt = Effect.fnUntraced(function* (channelId: string, maxTasks: number) {
     let claimed = yield* queue.next(channelId, maxTasks)
     while (Option.isSome(claimed)) {
-      runInBackground(dispatchOne(claimed.value))
+      yield* detached.start(dispatchOne(claimed.value))
       claimed = yield* queue.next(channelId, maxTasks)
     }
   })
@@ -191,14 +204,7 @@ export const makeQueueDispatch = Effect.fnUntraced(function* (
   const endExpired = Effect.flatMap(queue.expired, (expired) =>
     Effect.forEach(
       expired,
-      (place) =>
-        releaseOrLog(place.orderId)(
-          Effect.gen(function* () {
-            const won = yield* endWaiting(place, waitedTooLong)
-            yield* queue.leave(place.orderId)
-            if (won) yield* queue.free(place.orderId)
-          })
-        ),
+      (place) => releaseOrLog(place.orderId)(endWaiting(place, waitedTooLong)),
       { concurrency: "unbounded", discard: true }
     )
   )

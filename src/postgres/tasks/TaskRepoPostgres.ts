@@ -1,6 +1,7 @@
 /** The repository of tasks in PostgreSQL. */
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, Order, Schema } from "effect"
+import { MAX_WAIT_SECONDS } from "../../domain/video/VideoBody.ts"
 import { Changes } from "../../runtime/Changes.ts"
 import { isTransient } from "../../runtime/databaseErrors.ts"
 import { makeMicroBatch } from "../../runtime/microBatch.ts"
@@ -122,7 +123,9 @@ export const layerTaskRepo = Layer.effect(
       waitAgain: Effect.fn("TaskRepo.waitAgain")(function* (organizationId, id) {
         const rows = yield* rowsOf(WaitingRow)(
           retryBriefly(sql`
-            UPDATE tasks SET state = 'waiting'
+            UPDATE tasks
+               SET state = 'waiting',
+                   submit_deadline = now() + make_interval(secs => ${MAX_WAIT_SECONDS})
              WHERE organization_id = ${organizationId} AND id = ${id} AND state = 'submitting'
             RETURNING id`)
         )

@@ -5,6 +5,7 @@ import { TaskNotFound } from "../../domain/Errors.ts"
 import { Amount } from "../../domain/money/Money.ts"
 import { taskKindOf } from "../../domain/orderIds.ts"
 import { isFinal } from "../../domain/taskStates.ts"
+import { MAX_WAIT_SECONDS } from "../../domain/video/VideoBody.ts"
 import { kindOf, VideoQuote } from "../../domain/video/VideoQuote.ts"
 import { Changes } from "../../runtime/Changes.ts"
 import { Settings } from "../../runtime/Settings.ts"
@@ -251,10 +252,11 @@ export const layerTaskRepoMemory = Layer.effect(
         })
       ),
       waitAgain: Effect.fn("TaskRepo.waitAgain")((organizationId, id) =>
-        Effect.sync(() => {
+        Effect.map(Clock.currentTimeMillis, (now) => {
           const task = findRow(organizationId, id)?.task
           if (task?.state !== "submitting") return false
           task.state = "waiting"
+          task.submitDeadline = now + MAX_WAIT_SECONDS * 1000
           return true
         })
       ),

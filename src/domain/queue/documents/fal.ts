@@ -42,8 +42,8 @@ export const falDocument: QueueDocument = {
     cancel: {
       method: "PUT",
       path: "/{model:2}/requests/{id}/cancel",
-      // A running model may ignore the request, and what it makes is billed.
-      jobs: "queued",
+      // A running model may ignore the request; a poll then shows what it made.
+      jobs: "unfinished",
       cancelled: ["OK"],
       requested: ["CANCELLATION_REQUESTED"],
       refused: ["ALREADY_COMPLETED"]
@@ -58,7 +58,12 @@ export const falDocument: QueueDocument = {
     failed: ["/error"],
     failed_result: ["/error_type", "/detail/*/type"]
   },
-  statuses: { queued: ["IN_QUEUE"], open: ["IN_PROGRESS"], finished: ["COMPLETED"] },
+  statuses: {
+    queued: ["IN_QUEUE"],
+    open: ["IN_PROGRESS"],
+    finished: ["COMPLETED"],
+    cancelled: ["client_cancelled"]
+  },
   refusals: {
     shapes: [
       { message: "/detail/*/msg", codes: ["/detail/*/type"] },
