@@ -87,7 +87,7 @@ const sketch: Sort = {
     per_million_text_input: "2",
     per_million_image_input: "2",
     per_million_image_output: "120",
-    most_output_tokens: { "*": { "4K": 2000, "*": 1300 } }
+    most_output_tokens: { "*": { "*": 2000 } }
   }
 }
 const tokens = (per_million_input: string, per_million_output: string): Prices => ({

@@ -278,7 +278,6 @@ const row = (code: string) =>
   })
 
 const vendorOfTheReader = `
-import { decodeQueueDocument } from "../../src/domain/queue/decodeQueueDocument.ts"
 import { videoProtocols } from "${root}/src/domain/video/VideoProtocol.ts"
 export { makeVpA as makeVpToy } from "${root}/src/adapters/vp_a.ts"
 export const vpToyRow = videoProtocols.vp_a`

@@ -94,8 +94,8 @@ export const repeatRows = [
       const { id } = yield* bodyAs(Accepted, made)
       return as(who, { path: `/v1/videos/${id}`, method: "DELETE" })
     }),
-    ({ wait }) => ({
-      message: "The task is still processing: delete it when it has ended",
+    ({ wait, path }) => ({
+      message: `The task is still processing: delete it when it has ended, or cancel it with POST ${path}/cancel`,
       ...waiting(wait)
     })
   ),

@@ -85,7 +85,7 @@ const vp_d: ReadonlyArray<Form> = [
     refusal: () => ({
       code: 1201,
       message:
-        "Invalid value: contents. The model takes a first frame, a last frame, up to 7 reference images, a reference video"
+        "Invalid value: contents. The model takes a first frame, a last frame, up to 7 reference images, a reference video; or up to 4 reference images, a video to edit; or up to 4 reference images, a video to extend"
     })
   }
 ]
