@@ -1,6 +1,8 @@
 /** Jobs of vendors that documents describe: how they are cancelled, and what their refusals prove. */
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { makeQueueAdapters } from "../../src/adapters/queueAdapters.ts"
+import { replicateDocument } from "../../src/domain/queue/documents/replicate.ts"
 import type { CancelAnswer } from "../../src/services/ProtocolAdapter.ts"
 import { Simulator } from "../../src/simulator/Simulator.ts"
 import { brokenVendor } from "../support/brokenVendor.ts"
@@ -8,6 +10,7 @@ import { failureOf } from "./failures.ts"
 import {
   accountAt,
   layerOverSockets,
+  layerSockets,
   layerWithSimulator,
   orderOf,
   seenDuring,
@@ -110,6 +113,27 @@ layer(layerOverSockets)("a refusal of a document's vendor", (it) => {
       if (failure._tag !== "VendorRefused") return
       assert.strictEqual(failure.proof, proof)
       assert.strictEqual(failure.effectiveStatus, effective)
+    })
+  )
+})
+
+layer(layerSockets)("a refusal that only its text tells", (it) => {
+  it.effect.each<readonly [message: string, proof: string]>([
+    ["Insufficient credits. Please top up your account.", "account_empty"],
+    ["The prompt is too long", "refused"]
+  ])("%s proves %s", ([detail, proof]) =>
+    Effect.gen(function* () {
+      const vendor = yield* brokenVendor({ status: 400, body: { title: "Bad request", detail } })
+      const { refusals } = replicateDocument
+      const texts = { "insufficient CREDITS": "balance" } as const
+      const { video } = yield* makeQueueAdapters([
+        { ...replicateDocument, refusals: { ...refusals, texts } }
+      ])
+      const adapter = yield* Effect.orDie(Effect.fromNullishOr(video.get("replicate")))
+      const failure = yield* Effect.flip(
+        adapter.submit(accountAt(vendor.url), orderFor("replicate", "x"))
+      )
+      assert.propertyVal(failure, "proof", proof)
     })
   )
 })

@@ -126,18 +126,29 @@ export const failedJob = (
     isVerdict: true
   })
 
+const textCode = (text: string): string => `text ${text}`
+
+/** The texts of the table that stand in the messages of an error, as codes. */
+const textCodesIn = (messages: ReadonlyArray<string>, texts: object): ReadonlyArray<string> => {
+  const message = messages.join("\n").toLowerCase()
+  return Object.keys(texts)
+    .filter((text) => message.includes(text.toLowerCase()))
+    .map(textCode)
+}
+
 const statusCode = (status: string): string => `http-${status}`
 
 /** The vendor's refusals. */
 export const queueRefusals = ({ refusals }: QueueDocument): RefusalTable => {
-  const { shapes, codes = {}, statuses = {} } = refusals
+  const { shapes, codes = {}, statuses = {}, texts = {} } = refusals
   const byStatus = Object.keys(statuses).map(statusCode)
   const shapeOf =
     ({ message, codes: places }: (typeof shapes)[number]): Shape =>
     (body) => {
-      if (!valuesAt(body, message).some(isText)) return null
+      const messages = valuesAt(body, message).filter(isText)
+      if (messages.length === 0) return null
       const answerCodes = places.flatMap((place) => valuesAt(body, place).filter(isCode))
-      return [...answerCodes.map(String), ...byStatus]
+      return [...textCodesIn(messages, texts), ...answerCodes.map(String), ...byStatus]
     }
   return refusalTable(shapes.map(shapeOf), {
     ...Object.fromEntries(
@@ -145,6 +156,9 @@ export const queueRefusals = ({ refusals }: QueueDocument): RefusalTable => {
         statusCode(status),
         { ...meanings[meaning], at: Number(status) }
       ])
+    ),
+    ...Object.fromEntries(
+      Object.entries(texts).map(([text, meaning]) => [textCode(text), meanings[meaning]])
     ),
     ...Object.fromEntries(Object.entries(codes).map(([code, meaning]) => [code, meanings[meaning]]))
   })

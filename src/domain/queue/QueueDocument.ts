@@ -140,6 +140,12 @@ const Refusals = Schema.Struct({
     })
   ).annotate({ description: "The forms of the vendor's errors" }),
   codes: optional(Schema.Record(plainText(), Meaning).annotate({ description: "What codes mean" })),
+  texts: optional(
+    Schema.Record(plainText(), Meaning).annotate({
+      description:
+        "What a text in the message means, in any case, where the vendor has no code for it"
+    })
+  ),
   statuses: optional(
     Schema.Record(
       Schema.String.check(

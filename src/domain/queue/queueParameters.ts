@@ -16,7 +16,7 @@ const MAX_NUMBER = 1_000_000
  * delivered.
  */
 const unpricedName =
-  /^(?:n|num|number|count|batch)$|^(?:n|num|number_of|batch)_(?:frames?|images?|outputs?|results?|samples?|size|videos?)$|frames?$|(?:^|_)fps$|^(?:a?sync|stream|upscale|scale)(?:_|$)|webhook|callback|megapixels|priority|tier$/i
+  /^(?:n|num|number|count|batch)$|^(?:n|num|number_of|batch)_(?:frames?|images?|outputs?|results?|samples?|size|videos?)$|frames?$|(?:^|_)fps$|(?:^|_)(?:a?sync|stream)(?:_|$)|^(?:upscale|scale)(?:_|$)|base64|b64|webhook|callback|megapixels|priority|tier$/i
 
 const numberOr = (value: unknown, fallback: number): number =>
   typeof value === "number" && Number.isFinite(value) ? value : fallback

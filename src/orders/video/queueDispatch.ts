@@ -162,8 +162,7 @@ export const makeQueueDispatch = Effect.fnUntraced(function* (
     const failure = outcome.success
     if (failure === null) return yield* queue.leave(orderId)
     // The files of the order could not be read, so the vendor was not called.
-    if (failure._tag === "overloaded")
-      yield* health.endTrial(lane, trials, undefined)
+    if (failure._tag === "overloaded") yield* health.endTrial(lane, trials, undefined)
     yield* waitAgain(claimed, retrySecondsOf(failure))
   })
 
