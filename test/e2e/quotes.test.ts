@@ -45,6 +45,7 @@ for (const kind of databasesInTurn(import.meta.filename)) {
             resolution: "720p",
             tier: "base",
             usual_seconds: null,
+            queue: null,
             inputs: {
               input_seconds: 0,
               output_seconds: 5,
@@ -72,6 +73,7 @@ for (const kind of databasesInTurn(import.meta.filename)) {
             unit_price: "1",
             resolution: "1080p",
             usual_seconds: null,
+            queue: null,
             inputs: { seconds: 8 },
             formula: "8 s x 1 = 8",
             affordable

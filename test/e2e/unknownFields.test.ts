@@ -16,7 +16,8 @@ const talk = (fields: Json) => ({
 
 const ORDER =
   "model, prompt, content, images, image, image_url, audio, audio_url, audios, video, video_url, " +
-  "videos, duration, resolution, ratio, generate_audio, user, metadata, callback_url"
+  "videos, duration, resolution, ratio, generate_audio, user, metadata, callback_url, " +
+  "max_wait"
 const OWN = "seed, camera_fixed, watermark, return_last_frame, omni_reference_task_type"
 const TAKEN = `Video orders of "film-1" take ${ORDER}, and of the vendor's own ${OWN}`
 

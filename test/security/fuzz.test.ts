@@ -70,13 +70,15 @@ if (firstWrite === undefined || firstOrder === undefined || firstRead === undefi
 }
 
 /**
- * Random texts are hardly ever the address of a vendor or a file in base64, so the bodies of these
- * routes are changed examples alone.
+ * Random texts are hardly ever the address of a vendor or of a video, or a file in base64, so the
+ * bodies of these routes are changed examples alone.
  */
 const rareBodies: ReadonlySet<string> = new Set([
   "POST /admin/v1/channels/test",
   "POST /v1/audio/transcriptions",
-  "POST /v1/audio/translations"
+  "POST /v1/audio/translations",
+  "POST /v1/videos/edits",
+  "POST /v1/videos/extensions"
 ])
 const hasRareBodies = ({ method, path }: DeclaredRoute) => rareBodies.has(`${method} ${path}`)
 

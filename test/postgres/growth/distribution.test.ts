@@ -15,6 +15,9 @@ const onTheCoordinator = [
   "call_ends",
   "channel_counts",
   "channel_failures",
+  "channel_places",
+  "channel_queues",
+  "channel_turns",
   "gateway_writes",
   "ledger_audit_state",
   "ledger_audited",
@@ -23,7 +26,8 @@ const onTheCoordinator = [
   "reconciliation_entries",
   "reconciliation_lines",
   "reconciliations",
-  "rests"
+  "rests",
+  "waiting_orders"
 ]
 
 const Names = Schema.Struct({ name: Schema.String })
