@@ -9,7 +9,8 @@ import {
 
 describe("a task", () => {
   it.each(TaskState.literals)("that is %s is open or has ended for good", (state) => {
-    assert.strictEqual(isFinal(state), state !== "submitting" && state !== "processing")
+    const isOpen = state === "waiting" || state === "submitting" || state === "processing"
+    assert.strictEqual(isFinal(state), !isOpen)
   })
 
   it.each([

@@ -166,9 +166,20 @@ for (const kind of databasesInTurn(import.meta.filename)) {
           const { id } = yield* orderWaiting(who)
           const account = (json: object) =>
             call(`${gateway.simulator.url}/_sim/accounts/vendor-key-a`, { method: "PUT", json })
+          const catalog = catalogFor(gateway.simulator.url)
+          const changeChannel = (change: object) =>
+            gateway.admin("/catalog", {
+              method: "PUT",
+              json: {
+                ...catalog,
+                channels: catalog.channels.map((channel) =>
+                  channel.id === "ch-a" ? { ...channel, ...change } : channel
+                )
+              }
+            })
           yield* account({ switches: "sim:refuse=429" })
           yield* gateway.simulator.clearRequests
-          yield* release
+          yield* changeChannel({ max_tasks: MAX_TASKS + 1 })
           const isRefused = Effect.map(gateway.simulator.requests, (requests) =>
             requests.some(({ method }) => method === "POST")
           )
@@ -178,24 +189,15 @@ for (const kind of databasesInTurn(import.meta.filename)) {
           )
           assert.strictEqual((yield* read(who, id)).task_status, "processing")
 
-          const catalog = catalogFor(gateway.simulator.url)
-          const withChannel = (enabled: boolean) =>
-            gateway.admin("/catalog", {
-              method: "PUT",
-              json: {
-                ...catalog,
-                channels: catalog.channels.map((channel) =>
-                  channel.id === "ch-a" ? { ...channel, enabled } : channel
-                )
-              }
-            })
-          yield* withChannel(false)
+          yield* changeChannel({ max_tasks: MAX_TASKS + 1, enabled: false })
           yield* account({ switches: "" })
           yield* gateway.simulator.clearRequests
           yield* Effect.sleep("300 millis")
           assert.strictEqual((yield* read(who, id)).queue?.position, 1)
-          yield* withChannel(true)
+          yield* changeChannel({ max_tasks: MAX_TASKS + 1 })
           assert.strictEqual((yield* finishVideo(who, id)).task_status, "succeeded")
+          yield* changeChannel({})
+          yield* release
           assert.strictEqual((yield* gateway.balance(who)).held, "0")
           yield* gateway.verify
         })

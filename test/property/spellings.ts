@@ -12,8 +12,10 @@ import { unknownVideoFields, VideoBody } from "../../src/domain/video/VideoBody.
 import {
   blockParameters,
   cloudParameters,
+  miniMaxParameters,
   tierParameters,
-  unifiedParameters
+  unifiedParameters,
+  veoParameters
 } from "../../src/domain/video/videoParameters.ts"
 import type { Dice } from "../support/randomOrders.ts"
 import { type Disguise, disguised } from "./disguises.ts"
@@ -120,7 +122,14 @@ export const faultOf = (kind: Kind, body: Json): FieldFault | null => {
 }
 
 const parameters = parametersTogether(
-  [blockParameters, unifiedParameters, tierParameters, cloudParameters].map((of) => of.parameters)
+  [
+    blockParameters,
+    unifiedParameters,
+    tierParameters,
+    cloudParameters,
+    veoParameters,
+    miniMaxParameters
+  ].map((of) => of.parameters)
 )
 
 export const isVideo = (kind: Kind): boolean => kind === "video" || kind === "openai video"

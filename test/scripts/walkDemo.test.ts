@@ -42,6 +42,8 @@ it.live(
           ["film-2", "4.968", "5.0094", "succeeded"],
           ["motion-1", "2.5", "2.5", "succeeded"],
           ["scene-1", "3", "3", "succeeded"],
+          ["shot-1", "1.6", "1.6", "succeeded"],
+          ["reel-1", "0.4", "0.4", "succeeded"],
           ["paint-2", "-", "0.25", "succeeded"],
           ["relay-film", "4.968", "5.0094", "succeeded"],
           ["relay-clip", "3", "3", "succeeded"],
@@ -49,6 +51,7 @@ it.live(
           ["relay-scene", "3", "3", "succeeded"],
           ["relay-paint", "-", "0.25", "succeeded"],
           ["relay-sketch", "-", "0.15", "succeeded"],
+          ["sketch-1", "-", "0.154824", "succeeded"],
           ["talk-1", "-", "0.000144", "succeeded"],
           ["look-1", "-", "0.000423", "succeeded"],
           ["vector-1", "-", "0.0000025", "succeeded"],
@@ -87,6 +90,14 @@ it.live(
             "2.7-reference",
             "3.0"
           ].map((model) => [`scene-${model}`, "3", "3", "succeeded"]),
+          ...["shot-1-fast", "shot-1-lite", "shot-0", "shot-0-fast"].map((id) => [
+            id,
+            "0.48",
+            "0.48",
+            "succeeded"
+          ]),
+          ["sketch-0", "-", "0.154824", "succeeded"],
+          ["reel-1-max", "0.4", "0.4", "succeeded"],
           ["clip-9", "3", "3", "succeeded"],
           ["clip-9-image", "3", "3", "succeeded"],
           ["paint-9", "-", "0.1", "succeeded"],

@@ -42,6 +42,7 @@ describe("the video protocols", () => {
         modelsWith: __,
         ratios: ___,
         onlySeconds: _____,
+        unknownForms: ______,
         isShapedByImage,
         soundsByDefault,
         billUnit = null,

@@ -34,12 +34,17 @@ describe("the families of vp_a", () => {
     assert.strictEqual(familyOf(contentFamilies, id)?.name, name)
   })
 
-  it.each(names)("%s has a still camera in the first generation alone", (id, name) => {
+  it.each(names)("%s has the parameters of its generation", (id, name = "") => {
     const { vp_a: row, vp_c: relay } = videoProtocols
-    const isFirst = name === undefined || name.startsWith("Seedance 1")
-    const common = ["seed", ...(isFirst ? ["camera_fixed"] : []), "watermark"]
-    assert.deepStrictEqual(Object.keys(parametersOf(row, row, id)), common)
-    assert.deepStrictEqual(Object.keys(parametersOf(relay, row, id)), common)
+    const parameters = [
+      "seed",
+      ...(name.startsWith("Seedance 2") ? [] : ["camera_fixed"]),
+      "watermark",
+      ...(name === "Seedance 1.0" ? [] : ["return_last_frame"]),
+      ...(name === "" || name === "Seedance 2.5" ? ["omni_reference_task_type"] : [])
+    ]
+    assert.deepStrictEqual(Object.keys(parametersOf(row, row, id)), parameters)
+    assert.deepStrictEqual(Object.keys(parametersOf(relay, row, id)), parameters)
   })
 
   it.each([
@@ -65,7 +70,7 @@ describe("the families of vp_a", () => {
     ],
     [
       "seedance-2-5",
-      "a text alone; or a first frame, a last frame; or up to 30 reference images, up to 10 reference videos, up to 10 reference sounds"
+      "a text alone; or a first frame, a last frame; or up to 30 reference images, up to 10 reference videos, up to 10 reference sounds, a video to edit, a video to extend"
     ]
   ])("%s takes %s", (id, words) => {
     const family = familyOf(contentFamilies, id)
