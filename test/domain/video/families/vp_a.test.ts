@@ -34,14 +34,14 @@ describe("the families of vp_a", () => {
     assert.strictEqual(familyOf(contentFamilies, id)?.name, name)
   })
 
-  it.each(names)("%s has the parameters of its generation", (id, name = "") => {
+  it.each(names)("%s has the parameters of its generation", (id, name) => {
     const { vp_a: row, vp_c: relay } = videoProtocols
     const parameters = [
       "seed",
-      ...(name.startsWith("Seedance 2") ? [] : ["camera_fixed"]),
+      ...(name?.startsWith("Seedance 2") ? [] : ["camera_fixed"]),
       "watermark",
       ...(name === "Seedance 1.0" ? [] : ["return_last_frame"]),
-      ...(name === "" || name === "Seedance 2.5" ? ["omni_reference_task_type"] : [])
+      ...(name === undefined || name === "Seedance 2.5" ? ["omni_reference_task_type"] : [])
     ]
     assert.deepStrictEqual(Object.keys(parametersOf(row, row, id)), parameters)
     assert.deepStrictEqual(Object.keys(parametersOf(relay, row, id)), parameters)
