@@ -199,6 +199,12 @@ export const refusalOf = ({ kind, model }: Plan, message: string): Json => {
       return { code: 1201, message, request_id: "r" }
     case "e":
       return { code: 400, reason: "FieldInvalid", message }
+    case "fal":
+      return { detail: [{ loc: ["body"], msg: message, type: "value_error" }] }
+    case "replicate":
+      return { title: "Input validation failed", detail: message, status: 422 }
+    case "minimax":
+      return { type: "error", error: { type: "bad_request_error", message } }
     default:
       return { code: "InvalidParameter", message, request_id: "r" }
   }

@@ -17,6 +17,7 @@ import {
   CLOUD_LISTENER,
   CLOUD_VOICE,
   ELEVEN_MODEL,
+  otherVideos,
   type Plan,
   plain
 } from "./plans.ts"
@@ -49,7 +50,7 @@ interface Job {
 
 const idle: Written = { pieces: [], end: "end" }
 
-const answerOf = (job: Job, { method }: VendorRequest): Written => {
+const answerOf = (job: Job, { method, target }: VendorRequest): Written => {
   const { plan, mark } = job
   if (method === "POST") {
     job.orders += 1
@@ -57,7 +58,7 @@ const answerOf = (job: Job, { method }: VendorRequest): Written => {
   }
   const poll: AnswerPlan = plan.polls[Math.min(job.polls, 1)] ?? plain
   job.polls += 1
-  const task = polled(poll, mark, plan, jobIdOf(plan.answer, mark))
+  const task = polled(poll, mark, plan, jobIdOf(plan.answer, mark), target)
   return encodeAnswer(poll, pollText(poll, plan, mark, task), mark)
 }
 
@@ -87,15 +88,28 @@ const laneCatalog = (url: string, lane: number): typeof CatalogWrite.Encoded => 
   const vector = { kind: "tokens", per_million_input: "0.5" } as const
   const voice = { kind: "characters", per_million_characters: "100" } as const
   const listen = { kind: "audio_seconds", per_second: "0.0001" } as const
+  const film = { kind: "second_video", per_second: { "720p": "0.6", "768p": "0.6" } } as const
   return {
     channels: [
       ...media.channels.map((channel) => ({ ...channel, id: named(channel.id) })),
+      ...otherVideos.map(({ protocol }) => ({
+        id: named(protocol),
+        name: protocol,
+        base_url: `${vendorUrl}/${protocol}`,
+        api_key: "vendor-key-1"
+      })),
       { id: text, name: "text", base_url: `${vendorUrl}/v1`, api_key: "vendor-key-t" },
       { id: named("eleven"), name: "eleven", base_url: vendorUrl, api_key: "vendor-key-e" },
       { id: named("cloud"), name: "cloud", base_url: vendorUrl, api_key: "vendor-key-q" }
     ],
     models: [
       ...media.models.map((model) => ({ ...model, id: named(model.id) })),
+      ...otherVideos.map(({ model, protocol }) => ({
+        id: named(model),
+        modality: "video" as const,
+        protocol,
+        prices: film
+      })),
       { id: named("talk"), ...talk },
       { id: named("vector"), modality: "embedding", protocol: "openai", prices: vector },
       { id: named("rank"), modality: "rerank", protocol: "jina", prices: vector },
@@ -110,6 +124,11 @@ const laneCatalog = (url: string, lane: number): typeof CatalogWrite.Encoded => 
         ...mount,
         model: named(mount.model),
         channel: named(mount.channel)
+      })),
+      ...otherVideos.map(({ model, protocol, upstream }) => ({
+        model: named(model),
+        channel: named(protocol),
+        upstream_model: upstream
       })),
       ...["talk", "vector", "rank", "voice", "listen"].map((name) => ({
         model: named(name),

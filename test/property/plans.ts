@@ -243,8 +243,18 @@ const drawAnswer = (dice: Dice, kind: Kind, isInEvents: boolean): AnswerPlan => 
   return answer
 }
 
-const videos = ways.filter(({ modality }) => modality === "video").map(({ model }) => model)
 const images = ways.filter(({ modality }) => modality === "image").map(({ model }) => model)
+
+/** Vendors beside those of the protocol catalog, with a model of each. */
+export const otherVideos = [
+  {
+    model: "queue-fal",
+    protocol: "fal",
+    upstream: "fal-ai/bytedance/seedance/v1/pro/text-to-video"
+  },
+  { model: "queue-replicate", protocol: "replicate", upstream: "bytedance/seedance-1-pro" },
+  { model: "reel-minimax", protocol: "minimax", upstream: "MiniMax-H3" }
+] as const
 
 /** ElevenLabs sends bytes alone, which the gateway writes into events by itself. */
 export const ELEVEN_MODEL = "voice-eleven"
@@ -268,6 +278,10 @@ const ownModels: Readonly<Partial<Record<Kind, ReadonlyArray<string>>>> = {
   speech: ["voice", ELEVEN_MODEL, CLOUD_VOICE],
   transcription: ["listen", CLOUD_LISTENER]
 }
+
+const videos = [...ways.filter(({ modality }) => modality === "video"), ...otherVideos].map(
+  ({ model }) => model
+)
 
 const modelOf = (dice: Dice, kind: Kind): string => {
   const of = ownModels[kind] ?? (kind === "video" ? videos : images)

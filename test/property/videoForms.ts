@@ -1,6 +1,6 @@
 /** The right form of every video protocol's answers: to the order, and to questions about its task. */
 import { type Json, type Mark, mediumOf, usageOf } from "./answerParts.ts"
-import type { AnswerPlan, Plan } from "./plans.ts"
+import { type AnswerPlan, otherVideos, type Plan } from "./plans.ts"
 
 const jobIds = {
   plain: (text: string) => `job-${text}`,
@@ -25,11 +25,21 @@ const statusNames: Readonly<Record<string, Readonly<Record<State, string>>>> = {
   d: { working: "processing", done: "succeeded", failed: "failed" },
   e: { working: "processing", done: "success", failed: "failed" },
   f: { working: "RUNNING", done: "SUCCEEDED", failed: "FAILED" },
-  "relay d": { working: "processing", done: "succeed", failed: "failed" }
+  "relay d": { working: "processing", done: "succeed", failed: "failed" },
+  // A failed job of fal is completed as well, and has an error.
+  fal: { working: "IN_PROGRESS", done: "COMPLETED", failed: "COMPLETED" },
+  replicate: { working: "processing", done: "succeeded", failed: "failed" },
+  minimax: { working: "running", done: "succeeded", failed: "failed" }
 }
+
+const otherFamilies: ReadonlyMap<string, string> = new Map(
+  otherVideos.map(({ model, protocol }) => [model, protocol])
+)
 
 /** The family whose answers a model's vendor gives. */
 export const familyOf = (model: string): string => {
+  const other = otherFamilies.get(model)
+  if (other !== undefined) return other
   if (model === "relay-d") return "relay d"
   if (/^(?:film|relay)-[ab]$/.test(model)) return "a"
   if (model.endsWith("-d")) return "d"
@@ -47,6 +57,12 @@ export const submitted = (plan: AnswerPlan, mark: Mark, { model }: Plan): Json =
       return { code: 0, message: "SUCCEED", data: { id, status: "submitted" } }
     case "e":
       return { task_id: id, state: "created", credits: 20 }
+    case "fal":
+      return { request_id: id, status: "IN_QUEUE" }
+    case "replicate":
+      return { id, status: "starting" }
+    case "minimax":
+      return { task_id: id, base_resp: { status_code: 0, status_msg: "success" } }
     default:
       return { output: { task_id: id, task_status: "PENDING" }, request_id: "r" }
   }
@@ -65,6 +81,8 @@ interface Task {
   /** The state, in the vendor's own name for it. */
   readonly status: string | undefined
   readonly isFailed: boolean
+  /** Whether the vendor is asked for what the task has made, after its status. */
+  readonly isResult: boolean
   /** Undefined where the task shows no film. */
   readonly url: unknown
   readonly usage: unknown
@@ -93,6 +111,25 @@ const pollForms: Readonly<Record<string, (task: Task, order: Plan) => Json>> = {
     err_code: isFailed ? "Bad" : "",
     creations: [{ url }]
   }),
+  fal: ({ id, status, isFailed, isResult, url }) => {
+    if (!isResult) return { request_id: id, status, ...(isFailed ? { error: why } : {}) }
+    if (isFailed) return { detail: [{ loc: ["body"], msg: why, type: "content_policy_violation" }] }
+    return url === undefined ? { request_id: id, status } : { video: { url } }
+  },
+  replicate: ({ id, status, isFailed, url }) => ({
+    id,
+    status,
+    output: url ?? null,
+    error: isFailed ? why : null
+  }),
+  minimax: ({ id, status, isFailed, url }) => ({
+    task: {
+      id,
+      status,
+      ...(url === undefined ? {} : { content: { url } }),
+      ...(isFailed ? { error: { code: "InternalError", message: why } } : {})
+    }
+  }),
   f: ({ id, status, isFailed, url }, { kind }) => {
     const results = kind === "image" ? { results: [{ url }] } : { video_url: url }
     return {
@@ -107,8 +144,14 @@ const pollForms: Readonly<Record<string, (task: Task, order: Plan) => Json>> = {
   }
 }
 
-/** The answer to a question about a task, in any of its states. */
-export const polled = (plan: AnswerPlan, mark: Mark, order: Plan, id: unknown): Json => {
+/** The answer to a question about a task, in any of its states, at the path of the request. */
+export const polled = (
+  plan: AnswerPlan,
+  mark: Mark,
+  order: Plan,
+  id: unknown,
+  path: string
+): Json => {
   const family = familyOf(order.model)
   const state = stateOf(plan)
   // A task that failed may show what it made all the same.
@@ -117,6 +160,7 @@ export const polled = (plan: AnswerPlan, mark: Mark, order: Plan, id: unknown): 
     id,
     status: statusNames[family]?.[state],
     isFailed: state === "failed",
+    isResult: family === "fal" && !path.endsWith("/status"),
     url: hasUrl ? mediumOf(plan, mark, 0, "mp4") : undefined,
     usage: usageOf(plan, 108_900)
   }
