@@ -68,6 +68,24 @@ export const goods: ReadonlyArray<Good> = [
     weight: 1
   },
   {
+    model: "clip-9",
+    kind: "video",
+    protocol: "fal",
+    upstreamModel: "fal-ai/bytedance/seedance/v1/pro/text-to-video",
+    units: [2, 12],
+    ...perUnit(600_000_000n),
+    weight: 2
+  },
+  {
+    model: "clip-10",
+    kind: "video",
+    protocol: "replicate",
+    upstreamModel: "bytedance/seedance-1-pro",
+    units: [2, 12],
+    ...perUnit(600_000_000n),
+    weight: 2
+  },
+  {
     model: "paint-1",
     kind: "image",
     protocol: "ip_a",

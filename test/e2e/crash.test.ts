@@ -50,6 +50,8 @@ const voice = { model: "voice-1", input: "a lighthouse" }
 const eleven = { model: "voice-eleven", input: "a lighthouse", voice: ELEVEN_VOICE }
 const cloud = { model: "voice-cloud", input: "a lighthouse", voice: "Cherry" }
 const film = { model: "film-1", prompt: "a lighthouse" }
+/** Of a vendor that a document describes, which is asked for the result after the status. */
+const queueFilm = { model: "film-fal", prompt: "a lighthouse" }
 const paint = { model: "paint-1", prompt: "a lighthouse" }
 const paintStream = { ...paint, stream: true, partial_images: 1 }
 /** Their first channel cannot be reached, and the second one can. */
@@ -92,6 +94,13 @@ const places: ReadonlyArray<
   ["video.claimed", "videos", film, 1, "94.9906", "as before"],
   ["video.verdict", "videos", film, 1, "94.9906", "as before"],
   ["video.settled", "videos", film, 1, "94.9906", "as before"],
+  ["video.held", "videos", queueFilm, 0, "100", "given up"],
+  ["video.returned", "videos", refused(queueFilm), 0, "100", "refused"],
+  ["video.made", "videos", queueFilm, 1, "100", "given up"],
+  ["video.finished", "videos", queueFilm, 1, "97", "as before"],
+  ["video.claimed", "videos", queueFilm, 1, "97", "as before"],
+  ["video.verdict", "videos", queueFilm, 1, "97", "as before"],
+  ["video.settled", "videos", queueFilm, 1, "97", "as before"],
   ["image.placed", "images", paint, 0, "100", "ordered"],
   ["image.held", "images", paint, 0, "100", "given up"],
   ["image.reassigned", "images", paintDown, 0, "100", "given up"],
@@ -126,7 +135,13 @@ const catalogFor = (simulatorUrl: string) => {
   const catalog = textCatalog()(simulatorUrl)
   const second = { priority: 1, upstream_model: "vendor-second" }
   const prices = { kind: "characters", per_million_characters: "100" } as const
+  const queueFilmPrices = { kind: "second_video", per_second: { "720p": "0.6" } } as const
   const mounts = [
+    {
+      model: "film-fal",
+      channel: "ch-f",
+      upstream_model: "fal-ai/bytedance/seedance/v1/pro/text-to-video"
+    },
     { model: "voice-1", channel: "ch-t" },
     { model: "voice-eleven", channel: "ch-e", upstream_model: "eleven_v3" },
     { model: "voice-cloud", channel: "ch-q", upstream_model: "sim-tts" },
@@ -137,11 +152,13 @@ const catalogFor = (simulatorUrl: string) => {
     ...catalog,
     channels: [
       ...catalog.channels,
+      { id: "ch-f", name: "F", base_url: `${simulatorUrl}/fal`, api_key: "vendor-key-f" },
       { id: "ch-e", name: "E", base_url: `${simulatorUrl}/elevenlabs`, api_key: "vendor-key-e" },
       { id: "ch-q", name: "Q", base_url: `${simulatorUrl}/dashscope`, api_key: "vendor-key-q" }
     ],
     models: [
       ...catalog.models,
+      { id: "film-fal", modality: "video" as const, protocol: "fal", prices: queueFilmPrices },
       { id: "voice-1", modality: "tts" as const, protocol: "openai", prices },
       { id: "voice-eleven", modality: "tts" as const, protocol: "elevenlabs", prices },
       { id: "voice-cloud", modality: "tts" as const, protocol: "dashscope", prices }
