@@ -63,6 +63,9 @@ const isImagePart = Schema.is(
     thought: Schema.optional(Schema.Literal(false))
   })
 )
+/** Matches what may be an image, also one that cannot be read. */
+const isMediaPart = Schema.is(Schema.Struct({ inlineData: Schema.Unknown }))
+const isTextPart = Schema.is(Schema.Struct({ text: Schema.NonEmptyString }))
 const isUsage = Schema.is(
   Schema.Struct({
     promptTokenCount: Schema.optional(Schema.Unknown),
@@ -143,12 +146,26 @@ const generateRequest: ImageDialect["generateRequest"] = (account, order) =>
 
 // From the vendor
 
+const partsIn = (body: unknown): ReadonlyArray<unknown> =>
+  isAnswer(body) ? body.candidates.filter(hasParts).flatMap(({ content }) => content.parts) : []
+
+/**
+ * The candidates that say why no image came. `STOP` says so only beside words of the model: an end
+ * in good form may belong to an image that could not be read.
+ */
+const endsIn = (body: unknown) => {
+  const parts = partsIn(body)
+  if (!isAnswer(body) || parts.some(isMediaPart)) return []
+  return body.candidates
+    .filter(isEnded)
+    .filter(({ finishReason }) => finishReason !== "STOP" || parts.some(isTextPart))
+}
+
 /** The reasons for which no image came, in an answer with HTTP status 200. */
 const reasonShape: Shape = (body) => {
   if (isBlocked(body)) return [body.promptFeedback.blockReason]
-  if (!isAnswer(body)) return null
-  const reasons = body.candidates.filter(isEnded).map(({ finishReason }) => finishReason)
-  return reasons.length === 0 ? null : reasons
+  const ends = endsIn(body)
+  return ends.length === 0 ? null : ends.map(({ finishReason }) => finishReason)
 }
 
 /** The verdicts on the content of an order, with which the vendor delivers no image. */
@@ -203,7 +220,7 @@ const messageOf = (body: unknown): string | null => {
       ? blockReasonMessage
       : `The vendor refused the prompt: ${blockReason}`
   }
-  const ended = isAnswer(body) ? body.candidates.find(isEnded) : undefined
+  const [ended] = endsIn(body)
   if (ended === undefined) return null
   return isText(ended.finishMessage)
     ? ended.finishMessage
@@ -215,10 +232,7 @@ const readGenerated: ImageDialect["readGenerated"] = (account, received) => {
   const answer = decodeFully(received)
   const { status, body } = answer
   if (status >= 300) return Result.fail(unusableAnswer(account, answer))
-  const images = isAnswer(body)
-    ? body.candidates.filter(hasParts).flatMap(({ content }) => content.parts.filter(isImagePart))
-    : []
-  const [image, ...others] = images
+  const [image, ...others] = partsIn(body).filter(isImagePart)
   if (image === undefined) {
     const message = messageOf(body)
     return Result.fail(

@@ -10,10 +10,12 @@ const productFields: ReadonlySet<string> = new Set([
   "audio",
   "b64_json",
   "base64",
+  "candidates",
   "choices",
   "creations",
   "delta",
   "embedding",
+  "inlinedata",
   "output_text",
   "relevance_score"
 ])
@@ -28,8 +30,10 @@ const addressFields: ReadonlySet<string> = new Set([
   "image_url",
   "image_urls",
   "images",
+  "output",
   "outputs",
   "results",
+  "uri",
   "url",
   "urls",
   "video",
@@ -79,7 +83,9 @@ const addressesIn = (value: unknown): ReadonlyArray<string> => {
   return Object.entries(value).flatMap(([name, inner]) => {
     const field = name.toLowerCase()
     if (productFields.has(field) || explainingFields.has(field)) return []
-    return addressFields.has(field)
+    // Some vendors put an error into an object of this name, with links in its explanation.
+    const isEnvelope = field === "output" && Predicate.isObject(inner)
+    return addressFields.has(field) && !isEnvelope
       ? leavesOf(inner).filter((text) => address.test(text))
       : addressesIn(inner)
   })

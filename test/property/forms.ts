@@ -27,8 +27,33 @@ const inPart = <A>(plan: AnswerPlan, items: ReadonlyArray<A>): ReadonlyArray<A |
     ? [null, { error: { code: "moderation_blocked", message: "refused" } }, ...items.slice(0, 1)]
     : items
 
+/** The prediction of Replicate, which waits a moment for its images. */
+const prediction = (plan: AnswerPlan, mark: Mark, all: ReadonlyArray<number>): Json => {
+  const id = `${mark.text}job`
+  if (plan.shape === "task") return { id, status: "starting" }
+  const output = all.map((index) => mediumOf(plan, mark, index, "png"))
+  return { id, status: "succeeded", output: inPart(plan, output) }
+}
+
+const imageBytes = (plan: AnswerPlan, mark: Mark, index: number): unknown =>
+  plan.medium === "url" || plan.medium === "b64"
+    ? `iVBORw0KGgo${mark.text}i${index}${PADDING}`
+    : mediumOf(plan, mark, index, "png")
+
+const candidates = (plan: AnswerPlan, mark: Mark, all: ReadonlyArray<number>): Json => {
+  const parts = all.map((index) => ({
+    inlineData: { mimeType: "image/png", data: imageBytes(plan, mark, index) }
+  }))
+  return {
+    candidates: [{ content: { role: "model", parts: inPart(plan, parts) }, finishReason: "STOP" }],
+    usageMetadata: { promptTokenCount: 12, candidatesTokenCount: 1290 }
+  }
+}
+
 const images = (plan: AnswerPlan, mark: Mark, { model, n }: Plan): Json => {
   const all = indexes(itemsOf(plan, n))
+  if (model === "paint-replicate") return prediction(plan, mark, all)
+  if (model === "paint-gemini") return candidates(plan, mark, all)
   if (model === "paint-a" || model === "relay-paint-standard") {
     const data = inPart(
       plan,
@@ -190,8 +215,9 @@ export const refusalOf = ({ kind, model }: Plan, message: string): Json => {
   if (standardKinds.has(kind) || model === "paint-a") {
     return { error: { message, type: "invalid_request_error", param: null, code: "bad_order" } }
   }
-  if (kind === "image") return { code: "InvalidParameter", message, request_id: "r" }
   switch (familyOf(model)) {
+    case "gemini":
+      return { error: { code: 400, message, status: "INVALID_ARGUMENT" } }
     case "a":
       return { error: { code: "InvalidParameter", message, type: "BadRequest" } }
     case "d":

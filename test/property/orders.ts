@@ -17,7 +17,7 @@ import {
   CLOUD_LISTENER,
   CLOUD_VOICE,
   ELEVEN_MODEL,
-  otherVideos,
+  otherModels,
   type Plan,
   plain
 } from "./plans.ts"
@@ -88,11 +88,12 @@ const laneCatalog = (url: string, lane: number): typeof CatalogWrite.Encoded => 
   const vector = { kind: "tokens", per_million_input: "0.5" } as const
   const voice = { kind: "characters", per_million_characters: "100" } as const
   const listen = { kind: "audio_seconds", per_second: "0.0001" } as const
+  const paint = { kind: "image", per_image: "0.17" } as const
   const film = { kind: "second_video", per_second: { "720p": "0.6", "768p": "0.6" } } as const
   return {
     channels: [
       ...media.channels.map((channel) => ({ ...channel, id: named(channel.id) })),
-      ...otherVideos.map(({ protocol }) => ({
+      ...[...new Set(otherModels.map(({ protocol }) => protocol))].map((protocol) => ({
         id: named(protocol),
         name: protocol,
         base_url: `${vendorUrl}/${protocol}`,
@@ -104,11 +105,11 @@ const laneCatalog = (url: string, lane: number): typeof CatalogWrite.Encoded => 
     ],
     models: [
       ...media.models.map((model) => ({ ...model, id: named(model.id) })),
-      ...otherVideos.map(({ model, protocol }) => ({
+      ...otherModels.map(({ model, modality, protocol }) => ({
         id: named(model),
-        modality: "video" as const,
+        modality,
         protocol,
-        prices: film
+        prices: modality === "video" ? film : paint
       })),
       { id: named("talk"), ...talk },
       { id: named("vector"), modality: "embedding", protocol: "openai", prices: vector },
@@ -125,7 +126,7 @@ const laneCatalog = (url: string, lane: number): typeof CatalogWrite.Encoded => 
         model: named(mount.model),
         channel: named(mount.channel)
       })),
-      ...otherVideos.map(({ model, protocol, upstream }) => ({
+      ...otherModels.map(({ model, protocol, upstream }) => ({
         model: named(model),
         channel: named(protocol),
         upstream_model: upstream

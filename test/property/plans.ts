@@ -243,10 +243,8 @@ const drawAnswer = (dice: Dice, kind: Kind, isInEvents: boolean): AnswerPlan => 
   return answer
 }
 
-const images = ways.filter(({ modality }) => modality === "image").map(({ model }) => model)
-
 /** Vendors beside those of the protocol catalog, with a model of each. */
-export const otherVideos = [
+const otherVideos = [
   {
     model: "queue-fal",
     protocol: "fal",
@@ -255,6 +253,16 @@ export const otherVideos = [
   { model: "queue-replicate", protocol: "replicate", upstream: "bytedance/seedance-1-pro" },
   { model: "reel-minimax", protocol: "minimax", upstream: "MiniMax-H3" }
 ] as const
+
+const otherImages = [
+  { model: "paint-replicate", protocol: "replicate", upstream: "black-forest-labs/flux-schnell" },
+  { model: "paint-gemini", protocol: "gemini", upstream: "gemini-3-pro-image-preview" }
+] as const
+
+export const otherModels = [
+  ...otherVideos.map((one) => ({ ...one, modality: "video" as const })),
+  ...otherImages.map((one) => ({ ...one, modality: "image" as const }))
+]
 
 /** ElevenLabs sends bytes alone, which the gateway writes into events by itself. */
 export const ELEVEN_MODEL = "voice-eleven"
@@ -280,6 +288,10 @@ const ownModels: Readonly<Partial<Record<Kind, ReadonlyArray<string>>>> = {
 }
 
 const videos = [...ways.filter(({ modality }) => modality === "video"), ...otherVideos].map(
+  ({ model }) => model
+)
+
+const images = [...ways.filter(({ modality }) => modality === "image"), ...otherImages].map(
   ({ model }) => model
 )
 

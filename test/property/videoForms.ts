@@ -1,6 +1,6 @@
 /** The right form of every video protocol's answers: to the order, and to questions about its task. */
 import { type Json, type Mark, mediumOf, usageOf } from "./answerParts.ts"
-import { type AnswerPlan, otherVideos, type Plan } from "./plans.ts"
+import { type AnswerPlan, otherModels, type Plan } from "./plans.ts"
 
 const jobIds = {
   plain: (text: string) => `job-${text}`,
@@ -33,7 +33,7 @@ const statusNames: Readonly<Record<string, Readonly<Record<State, string>>>> = {
 }
 
 const otherFamilies: ReadonlyMap<string, string> = new Map(
-  otherVideos.map(({ model, protocol }) => [model, protocol])
+  otherModels.map(({ model, protocol }) => [model, protocol])
 )
 
 /** The family whose answers a model's vendor gives. */

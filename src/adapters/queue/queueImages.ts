@@ -108,6 +108,10 @@ const readGeneratedOf =
     const urls = filesIn(document, answer.body)
     const isFinished = state === null || state.meaning === "finished"
     if (isFinished && urls.length > 0) return Result.succeed(imagesOf(urls, order))
+    // A job that is finished has what it made in this answer, or has it nowhere.
+    if (state?.meaning === "finished" && document.calls.result === undefined) {
+      return Result.fail(brokenAnswer(answer))
+    }
     const id = jobIdIn(document, answer.body)
     return id === null
       ? Result.fail(failedAnswer(document, account, answer))
