@@ -10,7 +10,6 @@ const productFields: ReadonlySet<string> = new Set([
   "audio",
   "b64_json",
   "base64",
-  "candidates",
   "choices",
   "creations",
   "delta",
