@@ -26,10 +26,13 @@ layer(layerOverSockets)("a vendor's answer", (it) => {
         { error: { ...error, data: { type: "response.output_text.delta", delta: "hello" } } },
         { error: { message: `see ${base64}` } },
         { error, choices: [{ message: { content: "hello" } }] },
-        { object: "list", data: [{ embedding: [0.25, 0.5] }] }
+        { object: "list", data: [{ embedding: [0.25, 0.5] }] },
+        { error, candidates: [{ content: { parts: [{ inlineData: { data: "aGk=" } }] } }] }
       ]
       const maybe = [
         { error, data: [{ url: image.url }] },
+        { error: { ...error, data: { status: "succeeded", output: [image.url] } } },
+        { error, response: { video: { uri: image.url } } },
         { code: 0, msg: "ok", result: { data: [{ url: "/media/1.png" }] } },
         { code: 0, msg: "ok", result: { data: [{ url: "javascript:open(1)" }] } },
         { generated_text: "once upon a time ".repeat(30) },
@@ -64,6 +67,7 @@ layer(layerOverSockets)("a vendor's answer", (it) => {
         [{ error: { code: 429, message: "slow down", details: [help] } }],
         { detail: [{ msg: "Field required", url: "https://errors.pydantic.dev/2.5/v/missing" }] },
         { message: "The given data was invalid.", errors: { image: ["The image must be a URL."] } },
+        { message: "no", output: { message: "see https://help.test/errors" } },
         { error: { message: 'invalid request data:{"model":"m","n":1}', type: "invalid" } },
         "<html><head><title>503</title></head><body>nginx</body></html>"
       ]
