@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { databasesInTurn } from "../support/databases.ts"
 import { bodyAs, type Customer, Gateway, layerTestGateway } from "../support/gateway.ts"
-import { createVideo, errorOf, finishVideo } from "../support/orders.ts"
+import { colleagueOf, createVideo, errorOf, finishVideo } from "../support/orders.ts"
 import { protocolCatalog } from "../support/protocolCatalog.ts"
 import { diceOf } from "../support/randomOrders.ts"
 import { makeReceiver } from "../support/receiver.ts"
@@ -160,6 +160,9 @@ for (const kind of databasesInTurn(import.meta.filename)) {
         const stranger = yield* gateway.customer("100")
         const id = yield* createVideo(who, { model: "film-a", ...queued })
         assert.strictEqual((yield* requestCancel(stranger, id)).status, 404)
+        const denied = yield* requestCancel(yield* colleagueOf(who), id)
+        assert.strictEqual(denied.status, 403, denied.text)
+        assert.strictEqual((yield* errorOf(denied)).code, "permission_denied")
         assert.strictEqual((yield* requestCancel(who, "vt_none")).status, 404)
         assert.strictEqual((yield* requestCancel(who, id, "images")).status, 404)
         assert.deepInclude(yield* gateway.balance(who), { balance: "100" })

@@ -12,7 +12,14 @@ import {
   layerTestGateway,
   quickSettings
 } from "../support/gateway.ts"
-import { createVideo, errorOf, finishVideo, orderImages, orderVideo } from "../support/orders.ts"
+import {
+  colleagueOf,
+  createVideo,
+  errorOf,
+  finishVideo,
+  orderImages,
+  orderVideo
+} from "../support/orders.ts"
 import { talk, textCatalog } from "../support/textCatalog.ts"
 import { ask } from "../support/texts.ts"
 
@@ -21,25 +28,11 @@ const Failed = Schema.Struct({
   attempts: TimelineView.fields.attempts,
   error: Schema.Struct({ code: Schema.String, message: Schema.String })
 })
-const Created = Schema.Struct({ id: Schema.String })
-const CreatedKey = Schema.Struct({ key: Schema.String })
 
 const listed = Effect.fnUntraced(function* (who: Customer, query = "") {
   const gateway = yield* Gateway
   const answer = yield* gateway.call(`/v1/orders?${query}`, { key: who.key })
   return yield* bodyAs(Orders, answer)
-})
-
-/** Another member of the organisation. */
-const colleagueOf = Effect.fnUntraced(function* ({ organizationId }: Customer) {
-  const gateway = yield* Gateway
-  const member = yield* gateway.admin(`/organizations/${organizationId}/members`, {
-    json: { name: "colleague" }
-  })
-  const { id: memberId } = yield* bodyAs(Created, member)
-  const made = yield* gateway.admin(`/members/${memberId}/keys`, { json: { name: "k" } })
-  const { key } = yield* bodyAs(CreatedKey, made)
-  return { organizationId, memberId, key } satisfies Customer
 })
 
 for (const kind of databasesInTurn(import.meta.filename)) {

@@ -75,3 +75,18 @@ export const moveTo = Effect.fnUntraced(function* (url: string | null) {
   )
   yield* gateway.admin("/catalog", { method: "PUT", json: { ...catalog, channels } })
 })
+
+const CreatedMember = Schema.Struct({ id: Schema.String })
+const CreatedKey = Schema.Struct({ key: Schema.String })
+
+/** Another member of the organisation. */
+export const colleagueOf = Effect.fnUntraced(function* ({ organizationId }: Customer) {
+  const gateway = yield* Gateway
+  const member = yield* gateway.admin(`/organizations/${organizationId}/members`, {
+    json: { name: "colleague" }
+  })
+  const { id: memberId } = yield* bodyAs(CreatedMember, member)
+  const made = yield* gateway.admin(`/members/${memberId}/keys`, { json: { name: "k" } })
+  const { key } = yield* bodyAs(CreatedKey, made)
+  return { organizationId, memberId, key } satisfies Customer
+})
