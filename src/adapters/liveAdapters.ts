@@ -70,10 +70,10 @@ export const layerAdapters = Layer.effect(
     const videos = new Map<string, VideoAdapter>([...Object.entries(video), ...ofDocuments.video])
     const images = new Map<string, ImageAdapter>([...Object.entries(image), ...ofDocuments.image])
     const current = byDocuments(yield* StoredDocuments, (documents) => {
-      const stored = makeAdapters(documents)
+      const storedAdapters = makeAdapters(documents)
       return {
-        video: new Map([...videos, ...stored.video]),
-        image: new Map([...images, ...stored.image])
+        video: new Map([...videos, ...storedAdapters.video]),
+        image: new Map([...images, ...storedAdapters.image])
       }
     })
     return ProtocolAdapter.of({

@@ -77,9 +77,9 @@ const refuseParameter = (param: string, reason: string) => {
 const checkTaskType = (order: VideoOrder): Result.Result<void, VendorRefused> => {
   const role = baseRoleOf(order)
   const { omni_reference_task_type: ordered } = order.parameters
-  const expected = role === undefined ? ["auto", "reference"] : [taskTypes[role]]
-  if (ordered !== undefined && !expected.includes(String(ordered))) {
-    const reason = `the roles of the order's videos mean ${expected.join(" or ")}`
+  const allowedTypes = role === undefined ? ["auto", "reference"] : [taskTypes[role]]
+  if (ordered !== undefined && !allowedTypes.includes(String(ordered))) {
+    const reason = `the roles of the order's videos mean ${allowedTypes.join(" or ")}`
     return refuseParameter("omni_reference_task_type", reason)
   }
   return role === undefined || order.ratio === null || order.ratio === "adaptive"

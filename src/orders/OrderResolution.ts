@@ -223,12 +223,12 @@ export const makeOrderResolution = Effect.gen(function* () {
         }
         const body = isMarkDefault ? withMark(request.body, parameters) : request.body
         return Result.gen(function* () {
-          const priced = yield* priceImages(prices, { ...request, body }, family)
+          const pricedImages = yield* priceImages(prices, { ...request, body }, family)
           if (adapter.checkOrder !== undefined) {
-            const order = { upstreamModel, ...priced.request }
+            const order = { upstreamModel, ...pricedImages.request }
             yield* Result.mapError(adapter.checkOrder(order), upstreamErrorOf)
           }
-          return { adapter, isMarked: isMarked(body, parameters), ...priced }
+          return { adapter, isMarked: isMarked(body, parameters), ...pricedImages }
         })
       },
       quoteBy: ({ ordered }, prices) =>

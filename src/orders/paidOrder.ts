@@ -381,14 +381,14 @@ export const makePaidOrders = Effect.gen(function* () {
     const submit = Effect.fnUntraced(function* (addresses: FileAddresses) {
       const open = openOrder(order, { id, addresses }, null, { mount: () => turn.mount })
       const steps = Effect.gen(function* () {
-        const called = yield* callMount(order, open, turn).pipe(
+        const callResult = yield* callMount(order, open, turn).pipe(
           Effect.map(Result.succeed),
           Effect.catchIf(mayTryAgain, (failure) => Effect.succeed(Result.fail(failure))),
           Effect.catchCause((cause) => afterFailure(order, open, cause))
         )
-        if (Result.isFailure(called)) return called.failure
+        if (Result.isFailure(callResult)) return callResult.failure
         yield* open.reach("made")
-        yield* ends.finish(open, yield* order.finish(called.success, id))
+        yield* ends.finish(open, yield* order.finish(callResult.success, id))
         yield* open.reach("finished")
         return null
       })

@@ -327,15 +327,15 @@ export const layerTaskSettlement = Layer.effect(
 
     const cancel: TaskSettlement["Service"]["cancel"] = Effect.fnUntraced(
       function* (organizationId, id) {
-        const stored = yield* find(organizationId, id)
-        if (!isShown(stored)) return yield* notFound(id)
-        if (stored.finished) return { task: stored, cancellation: null }
-        if (stored.state === "waiting" && (yield* endWaiting(stored))) {
+        const storedTask = yield* find(organizationId, id)
+        if (!isShown(storedTask)) return yield* notFound(id)
+        if (storedTask.finished) return { task: storedTask, cancellation: null }
+        if (storedTask.state === "waiting" && (yield* endWaiting(storedTask))) {
           return { task: yield* find(organizationId, id), cancellation: null }
         }
-        if (stored.state !== "processing") {
+        if (storedTask.state !== "processing") {
           const isVideo = taskKindOf(id) === "video"
-          return { task: stored, cancellation: isVideo ? notAccepted : oneCall }
+          return { task: storedTask, cancellation: isVideo ? notAccepted : oneCall }
         }
         const cancellation = yield* cancelAtVendor(organizationId, id)
         const task = yield* find(organizationId, id)

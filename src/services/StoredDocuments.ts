@@ -40,11 +40,11 @@ export const byDocuments = <A>(
   { current }: StoredDocumentsShape,
   compute: (documents: Documents) => A
 ): (() => A) => {
-  let known: { readonly documents: Documents; readonly value: A } | null = null
+  let memo: { readonly documents: Documents; readonly value: A } | null = null
   return () => {
     const documents = current()
-    if (known?.documents !== documents) known = { documents, value: compute(documents) }
-    return known.value
+    if (memo?.documents !== documents) memo = { documents, value: compute(documents) }
+    return memo.value
   }
 }
 

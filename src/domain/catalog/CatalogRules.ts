@@ -354,7 +354,7 @@ function* offerFaults(protocols: ProtocolTables, { models, mounts }: CatalogDocu
 /** The faults of the catalog's documents, and documents of protocols that the gateway has. */
 function* protocolFaults(tables: ProtocolTables, { protocols = [] }: CatalogDocument): Faults {
   const { own = tables } = tables
-  const known = new Set(
+  const takenIds = new Set(
     [own.video, own.image, own.text, own.rerank, own.audio].flatMap((table) => [
       ...(table?.keys() ?? [])
     ])
@@ -362,7 +362,7 @@ function* protocolFaults(tables: ProtocolTables, { protocols = [] }: CatalogDocu
   yield* duplicates("protocols", protocols)
   for (const [index, document] of protocols.entries()) {
     const path = `protocols[${index}]`
-    if (known.has(document.id)) {
+    if (takenIds.has(document.id)) {
       yield { path: `${path}.id`, message: `${document.id} is a protocol of the gateway itself` }
     }
     for (const fault of documentFaults(document)) {

@@ -114,8 +114,8 @@ const writeBody = (
       if (entry.source === "prompt" && ignores.includes("prompt")) continue
       return fail(entry.path, "Expected nothing: this model has no such field")
     }
-    const written = writeEntry(body, rule, entry)
-    if (Result.isFailure(written)) return Result.fail(written.failure)
+    const entryResult = writeEntry(body, rule, entry)
+    if (Result.isFailure(entryResult)) return Result.fail(entryResult.failure)
   }
   return Result.succeed(body)
 }
@@ -147,15 +147,15 @@ const mediaEntries = (
   blocks: ReadonlyArray<VideoBlock>
 ): Result.Result<ReadonlyArray<Entry>, FieldFault> => {
   const forms = formsOf(model)
-  const placed = placeMedia({ forms }, blocks)
-  if (Result.isFailure(placed)) {
+  const placement = placeMedia({ forms }, blocks)
+  if (Result.isFailure(placement)) {
     const hasMedia = blocks.some(({ type }) => type !== "text")
     return fail(
       "content",
       `${hasMedia ? "Other media are expected" : "Media are missing"}: the model takes ${describeInputs({ forms })}`
     )
   }
-  const { media, mode } = placed.success
+  const { media, mode } = placement.success
   const form = forms.find((one) => one.mode === mode)
   for (const role of inputRoles) {
     const count = media.filter((medium) => medium.role === role).length

@@ -18,7 +18,7 @@ import { parametersOfModel, placesOf } from "./queueParameters.ts"
 
 type Faults = Generator<FieldFault, void>
 
-const quoted = (text: string): string => JSON.stringify(text)
+const quote = (text: string): string => JSON.stringify(text)
 
 function* callFaults({ calls }: QueueDocument): Faults {
   if (calls.submit.path.includes("{id}")) {
@@ -43,7 +43,7 @@ function* nameFaults(
       if (other !== undefined) {
         yield {
           path: `${path}.${meaning}[${index}]`,
-          message: `${quoted(name)} already means ${other}`
+          message: `${quote(name)} already means ${other}`
         }
       }
       meanings.set(name, meaning)
@@ -77,7 +77,7 @@ function* answerFaults({ answers }: QueueDocument): Faults {
 /** Requires that no place of the body is written twice. */
 function* placeFaults(path: string, model: QueueModel, document: QueueDocument): Faults {
   const parent = document.parameters_at ?? ""
-  const written = [
+  const targets = [
     ...Struct.keys(model.fields).flatMap((source) => {
       const rule = model.fields[source]
       const places = rule === undefined ? [] : placesOf(rule)
@@ -89,8 +89,8 @@ function* placeFaults(path: string, model: QueueModel, document: QueueDocument):
       at: `${path}.parameters.${name}`
     }))
   ]
-  for (const [index, { place, at }] of written.entries()) {
-    const other = written.slice(0, index).find((earlier) => overlap(earlier.place, place))
+  for (const [index, { place, at }] of targets.entries()) {
+    const other = targets.slice(0, index).find((earlier) => overlap(earlier.place, place))
     if (other === undefined || (other.place === place && isListPointer(place))) continue
     yield { path: at, message: `${place} is already written by ${other.at}` }
   }
@@ -162,9 +162,12 @@ function* choiceFaults(
     yield { path: `${path}.fields`, message: `Expected ${source}, as the model has several` }
     return
   }
-  const lacked = valuesLacked(rule, choices)
-  if (lacked.length === 0) return
-  yield { path: `${path}.fields.${source}.values`, message: `Expected ${lacked.join(", ")} too` }
+  const missingValues = valuesLacked(rule, choices)
+  if (missingValues.length === 0) return
+  yield {
+    path: `${path}.fields.${source}.values`,
+    message: `Expected ${missingValues.join(", ")} too`
+  }
 }
 
 function* videoFaults(path: string, model: QueueVideoModel): Faults {
@@ -204,22 +207,22 @@ function* imageFaults(path: string, { fields, max_images = 1 }: QueueImageModel)
 }
 
 function* parameterNameFaults(path: string, model: QueueModel, document: QueueDocument): Faults {
-  const reserved = model.modality === "video" ? videoFieldNames : imageFieldNames
+  const gatewayFields = model.modality === "video" ? videoFieldNames : imageFieldNames
   for (const name of Object.keys(parametersOfModel(model, document))) {
-    if (!reserved.includes(name)) continue
+    if (!gatewayFields.includes(name)) continue
     const message = `The gateway has a field ${name}; map it, or list it in input_schema_without`
     yield { path: `${path}.parameters.${name}`, message }
   }
 }
 
 function* modelFaults(document: QueueDocument): Faults {
-  const seen = new Set<string>()
+  const modelIds = new Set<string>()
   for (const [index, model] of document.models.entries()) {
     const path = `models[${index}]`
-    if (seen.has(model.id)) {
-      yield { path: `${path}.id`, message: `${quoted(model.id)} is listed twice` }
+    if (modelIds.has(model.id)) {
+      yield { path: `${path}.id`, message: `${quote(model.id)} is listed twice` }
     }
-    seen.add(model.id)
+    modelIds.add(model.id)
     if (model.fields.prompt === undefined && model.ignores === undefined) {
       const message = 'Expected prompt, or "ignores": ["prompt"] of a model without one'
       yield { path: `${path}.fields`, message }

@@ -111,9 +111,9 @@ export const parametersOfModel = (
     !unpricedName.test(name) &&
     !input_schema_without.includes(name) &&
     !places.some((place) => overlap(place, fieldPointer(parameters_at, name)))
-  const derived = Object.entries(propertiesOf(input_schema)).flatMap(([name, property]) => {
+  const entries = Object.entries(propertiesOf(input_schema)).flatMap(([name, property]) => {
     const parameter = isOpen(name) ? parameterOf(name, property) : null
     return parameter === null ? [] : [[name, parameter] as const]
   })
-  return { ...Object.fromEntries(derived), ...parameters }
+  return { ...Object.fromEntries(entries), ...parameters }
 }

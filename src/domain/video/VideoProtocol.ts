@@ -305,8 +305,8 @@ const isOlderApi = ({ row, listed }: Pick<VideoCall, "row" | "listed">): boolean
 const formsOf = (call: VideoCall): Pick<VideoFamily, "forms"> => {
   const { row, listed, upstreamModel } = call
   const vendor = row.relays ? (listed ?? row) : row
-  const unknown = isOlderApi(call) ? anyForm : (vendor.unknownForms ?? anyForm)
-  return familyOf(familiesOf(row, listed), upstreamModel) ?? unknown
+  const defaultForms = isOlderApi(call) ? anyForm : (vendor.unknownForms ?? anyForm)
+  return familyOf(familiesOf(row, listed), upstreamModel) ?? defaultForms
 }
 
 /** Refuses a medium whose role has no form of the model, as another role would be another video. */
@@ -315,12 +315,12 @@ export const checkForms = (
   blocks: ReadonlyArray<VideoBlock>
 ): Result.Result<void, InvalidRequest> => {
   const family = formsOf(call)
-  const lacked = rolesWith(blocks, "reference_image")
+  const missingRole = rolesWith(blocks, "reference_image")
     .filter(hasFormRole)
     .find((role) => family.forms.every(({ takes }) => takes[role] === undefined))
-  if (lacked === undefined) return Result.void
-  const param = rolesWithForm[lacked]
-  const message = `${param}: This model does not take the role ${lacked}: it takes ${describeInputs(family)}`
+  if (missingRole === undefined) return Result.void
+  const param = rolesWithForm[missingRole]
+  const message = `${param}: This model does not take the role ${missingRole}: it takes ${describeInputs(family)}`
   return Result.fail(new InvalidRequest({ message, param }))
 }
 

@@ -205,8 +205,8 @@ export const resolveEdit = (
   }
   const { seconds } = input
   if (seconds !== null && seconds !== SMART_SECONDS && seconds !== length) {
-    const known = length === null ? "that of its video" : `${length}, that of its video`
-    return refuseDuration(`The length of an edit is ${known}; leave the field out`)
+    const lengthText = length === null ? "that of its video" : `${length}, that of its video`
+    return refuseDuration(`The length of an edit is ${lengthText}; leave the field out`)
   }
   // The model takes the length from the video, also where it chooses no length of its own.
   return length === null

@@ -88,8 +88,8 @@ export const layerResultCopier = Layer.effectDiscard(
       // A body that is shorter than its content-length fails here.
       const contentType = servedType(headerOf(answer, "content-type"))
       const bytes = bytesWithin(maxContentBytes, answer)
-      const stored = yield* bucket.put(key, contentType, bytes, markMetadata(task.isMarked))
-      return { ...stored, contentType } satisfies ArchivedFile
+      const upload = yield* bucket.put(key, contentType, bytes, markMetadata(task.isMarked))
+      return { ...upload, contentType } satisfies ArchivedFile
     }, Effect.scoped)
 
     const copyNumber = (result: ClaimedResult, address: string | null, n: number) =>
@@ -104,11 +104,11 @@ export const layerResultCopier = Layer.effectDiscard(
     const copyStills = Effect.fnUntraced(function* (result: ClaimedResult) {
       const files: Array<ArchivedFile> = []
       for (const { url, n } of stillsOf(result.task.stills)) {
-        const copied = yield* Effect.result(copyNumber(result, url, n))
-        if (Result.isSuccess(copied)) {
-          files.push(copied.success)
+        const copyResult = yield* Effect.result(copyNumber(result, url, n))
+        if (Result.isSuccess(copyResult)) {
+          files.push(copyResult.success)
         } else if (result.tries < STILL_TRIES) {
-          return yield* copied.failure
+          return yield* copyResult.failure
         } else {
           break
         }

@@ -91,7 +91,7 @@ export const makeFindVideos = Effect.gen(function* () {
     const state = publicState(task.state) ?? "failed"
     if (state !== "succeeded") return `${JSON.stringify(id)} ${messages[state]}`
     const now = yield* Clock.currentTimeMillis
-    const archived = yield* Effect.catchTag(
+    const archiveAddress = yield* Effect.catchTag(
       archivedAddress(task, caller, now),
       "BucketFault",
       ({ message }) =>
@@ -100,7 +100,7 @@ export const makeFindVideos = Effect.gen(function* () {
           Effect.as(null)
         )
     )
-    const address = archived ?? vendorAddress(task, caller, now)
+    const address = archiveAddress ?? vendorAddress(task, caller, now)
     return address === null
       ? `${JSON.stringify(id)} has no file any more`
       : ({ address, seconds: lengthOf(task) } satisfies EarlierVideo)

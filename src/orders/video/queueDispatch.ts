@@ -183,10 +183,10 @@ export const makeQueueDispatch = Effect.fnUntraced(function* (
     )
 
   const dispatchAt = Effect.fnUntraced(function* (channelId: string, maxTasks: number) {
-    let claimed = yield* queue.next(channelId, maxTasks)
-    while (Option.isSome(claimed)) {
-      yield* detached.start(dispatchOne(claimed.value))
-      claimed = yield* queue.next(channelId, maxTasks)
+    let nextOrder = yield* queue.next(channelId, maxTasks)
+    while (Option.isSome(nextOrder)) {
+      yield* detached.start(dispatchOne(nextOrder.value))
+      nextOrder = yield* queue.next(channelId, maxTasks)
     }
   })
 

@@ -164,9 +164,9 @@ const billingFor = ({ billing }: VideoProtocolRow, prices: Prices | undefined) =
 
 /** The SKU of an order; that of an edit depends on the length of its video. */
 const skuOf = (offer: VideoOffer, billing: SkuBilling, { input, lengths }: PriceInput) => {
-  const edited = editedVideo(input)
-  if (edited === undefined) return resolveSku(offer, billing, input)
-  const { seconds } = measureLengths([{ type: "video", url: edited.url }], lengths)
+  const videoToEdit = editedVideo(input)
+  if (videoToEdit === undefined) return resolveSku(offer, billing, input)
+  const { seconds } = measureLengths([{ type: "video", url: videoToEdit.url }], lengths)
   return resolveEdit(offer, billing, input, seconds)
 }
 

@@ -86,11 +86,11 @@ export const layerChannelQueue = Layer.effect(
       changed: Effect.tap(changes.await, changes.close),
       join: Effect.fn("ChannelQueue.join")(function* (order) {
         const { channelId, organizationId, orderId, request, maxWaitSeconds } = order
-        const sealed = yield* vault.seal(request, subjectOf(orderId), "")
+        const ciphertext = yield* vault.seal(request, subjectOf(orderId), "")
         yield* retryBriefly(sql`
           INSERT INTO waiting_orders
                  (channel_id, organization_id, order_id, key_id, request, expires_at)
-          VALUES (${channelId}, ${organizationId}, ${orderId}, ${sealed.keyId}, ${sealed.bytes},
+          VALUES (${channelId}, ${organizationId}, ${orderId}, ${ciphertext.keyId}, ${ciphertext.bytes},
                   now() + make_interval(secs => ${maxWaitSeconds}))
           ON CONFLICT DO NOTHING`)
         yield* changes.open

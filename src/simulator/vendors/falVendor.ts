@@ -211,9 +211,9 @@ const statusAt = (desk: Desk): VendorRoute => ({
     const addresses = (yield* linksOf)(acceptedEntry)
     const head = { request_id: acceptedEntry.upstream_id, ...addresses }
     if (job._tag === "Between") {
-      const waiting = job.status === "IN_QUEUE" ? { queue_position: 0 } : { logs: null }
+      const statusFields = job.status === "IN_QUEUE" ? { queue_position: 0 } : { logs: null }
       return HttpServerResponse.jsonUnsafe(
-        { status: job.status, ...head, ...waiting },
+        { status: job.status, ...head, ...statusFields },
         { status: 202 }
       )
     }

@@ -126,7 +126,7 @@ const TEXT_TOKENS = 12
 const TOKENS_PER_INPUT_IMAGE = 258
 const TOKENS_PER_IMAGE = 1290
 
-const counted = (modality: string, tokenCount: number) =>
+const tokenCounts = (modality: string, tokenCount: number) =>
   tokenCount === 0 ? [] : [{ modality, tokenCount }]
 
 /**
@@ -143,8 +143,11 @@ const usageOf = ({ order, switches }: AcceptedEntry, images: number) => {
       promptTokenCount: prompt,
       candidatesTokenCount: output,
       totalTokenCount: prompt + output,
-      promptTokensDetails: [...counted("TEXT", TEXT_TOKENS), ...counted("IMAGE", inputImages)],
-      candidatesTokensDetails: counted("IMAGE", output),
+      promptTokensDetails: [
+        ...tokenCounts("TEXT", TEXT_TOKENS),
+        ...tokenCounts("IMAGE", inputImages)
+      ],
+      candidatesTokensDetails: tokenCounts("IMAGE", output),
       ...(isOn(switches, "cached")
         ? { cachedContentTokenCount: countOf(switches, "cached", 0) }
         : {})

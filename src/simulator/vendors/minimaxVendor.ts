@@ -177,18 +177,18 @@ const taskOf = Effect.fnUntraced(function* (
     return { ...task, status: pollResult.status, updated_at: unixSeconds(acceptedEntry) }
   }
   const { endedEntry } = pollResult
-  const ended = { ...task, status: endedEntry.event, updated_at: unixSeconds(endedEntry) }
+  const endedTask = { ...task, status: endedEntry.event, updated_at: unixSeconds(endedEntry) }
   if (endedEntry.event !== "succeeded") {
     const failure = endedEntry.reason === null ? undefined : failures[endedEntry.reason]
     return failure === undefined
-      ? ended
-      : { ...ended, error: { code: failure[0], message: failure[1] } }
+      ? endedTask
+      : { ...endedTask, error: { code: failure[0], message: failure[1] } }
   }
   const links = yield* MediaLinks
   const seconds = endedEntry.produced.seconds ?? 0
   const isMarked = acceptedEntry.echo.aigc_watermark === true
   return {
-    ...ended,
+    ...endedTask,
     content: { url: isMarked ? links.markedVideo(endedEntry) : links.video(endedEntry) },
     resolution: renderedResolution(acceptedEntry),
     duration: seconds,

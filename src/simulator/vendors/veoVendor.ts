@@ -74,7 +74,7 @@ const modeOf = ({ instances: [{ image, lastFrame, referenceImages = [] }] }: Sub
   return image === undefined ? "text" : "image"
 }
 
-const unsupported = (field: string) =>
+const refuseField = (field: string) =>
   invalidArgument(
     `\`${field}\` isn't supported by this model. Please remove it or refer to the Gemini API documentation for supported usage.`
   )
@@ -83,7 +83,7 @@ const inputFault = (model: string, submission: Submission): Refusal | undefined 
   const [{ prompt = "", image, lastFrame, referenceImages = [] }] = submission.instances
   const mode = modeOf(submission)
   if (familyOf(model).modes[mode] === undefined) {
-    return unsupported(mode === "references" ? "referenceImages" : "lastFrame")
+    return refuseField(mode === "references" ? "referenceImages" : "lastFrame")
   }
   if (mode === "text" && prompt === "") {
     return invalidArgument("The prompt is required when no image is given.")
@@ -111,7 +111,7 @@ const sizeFault = (model: string, submission: Submission): Refusal | undefined =
       `The number value for \`durationSeconds\` is out of bound. Please provide a value that this model supports.`
     )
   }
-  if (!family.resolutions.includes(resolution)) return unsupported("resolution")
+  if (!family.resolutions.includes(resolution)) return refuseField("resolution")
   const needsFullLength = resolution !== "720p" || modeOf(submission) === "references"
   return family.onlySeconds !== undefined && needsFullLength && seconds !== DEFAULT_SECONDS
     ? invalidArgument(
@@ -137,7 +137,7 @@ const errors: Record<
   expired: [4, "Deadline expired before operation could complete."]
 }
 
-const filtered = {
+const filterVerdict = {
   raiMediaFilteredCount: 1,
   raiMediaFilteredReasons: [
     "Sorry, we can't create videos with this content. Please remove the reference and try again."
@@ -158,7 +158,8 @@ const pollAnswer = Effect.fnUntraced(function* (pollResult: PollResult) {
   const operation = { name, ...echoOf(switches) }
   if (pollResult._tag === "Between") return operation
   const { reason } = pollResult.endedEntry
-  if (reason === "moderated") return { ...operation, done: true, response: responseOf(filtered) }
+  if (reason === "moderated")
+    return { ...operation, done: true, response: responseOf(filterVerdict) }
   if (reason !== null) {
     const [code, message] = errors[reason]
     return { ...operation, done: true, error: { code, message } }

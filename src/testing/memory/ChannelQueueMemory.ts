@@ -29,7 +29,7 @@ export const layerChannelQueueMemory = Layer.effect(
   Effect.gen(function* () {
     const { leaseSeconds, submitDeadlineSeconds } = yield* Settings
     const places = new Map<string, TakenPlace>()
-    const waiting = new Map<string, WaitingOrder>()
+    const waitingOrders = new Map<string, WaitingOrder>()
     const turns = new Map<string, number>()
     let turnCount = 0
     const changes = yield* Latch.make(false)
@@ -39,7 +39,7 @@ export const layerChannelQueueMemory = Layer.effect(
     const placesAt = (channelId: string) =>
       [...places.values()].filter((place) => place.channelId === channelId)
     const waitingAt = (channelId: string) =>
-      [...waiting.values()]
+      [...waitingOrders.values()]
         .filter((order) => order.channelId === channelId)
         .toSorted((one, other) => (one.orderId < other.orderId ? -1 : 1))
     const isFull = (channelId: string, maxTasks: number): boolean =>
@@ -113,23 +113,23 @@ export const layerChannelQueueMemory = Layer.effect(
       changed: Effect.tap(changes.await, changes.close),
       join: (order) =>
         Effect.map(Clock.currentTimeMillis, (now) => {
-          if (waiting.has(order.orderId)) return
+          if (waitingOrders.has(order.orderId)) return
           const expiresAt = now + order.maxWaitSeconds * 1000
-          waiting.set(order.orderId, { ...order, joinedAt: now, expiresAt, nextTryAt: now })
+          waitingOrders.set(order.orderId, { ...order, joinedAt: now, expiresAt, nextTryAt: now })
           changes.openUnsafe()
         }),
-      leave: (orderId) => Effect.sync(() => void waiting.delete(orderId)),
+      leave: (orderId) => Effect.sync(() => void waitingOrders.delete(orderId)),
       next: (channelId, maxTasks) =>
         Effect.map(Clock.currentTimeMillis, (now) => claim(channelId, maxTasks, now)),
       putBack: (orderId, seconds) =>
         Effect.map(Clock.currentTimeMillis, (now) => {
-          const order = waiting.get(orderId)
+          const order = waitingOrders.get(orderId)
           if (order !== undefined) order.nextTryAt = now + seconds * 1000
           places.delete(orderId)
         }),
       position: (orderId) =>
         Effect.sync(() => {
-          const order = waiting.get(orderId)
+          const order = waitingOrders.get(orderId)
           if (order === undefined) return null
           const { channelId, organizationId } = order
           return positionBy(channelId, organizationId, rankOf(channelId, organizationId, orderId))
@@ -142,10 +142,10 @@ export const layerChannelQueueMemory = Layer.effect(
           return positionBy(channelId, organizationId, own + 1)
         }),
       channels: Effect.sync(() => [
-        ...new Set([...waiting.values()].map(({ channelId }) => channelId))
+        ...new Set([...waitingOrders.values()].map(({ channelId }) => channelId))
       ]),
       expired: Effect.map(Clock.currentTimeMillis, (now) =>
-        [...waiting.values()].filter(({ expiresAt }) => expiresAt <= now).map(placeOf)
+        [...waitingOrders.values()].filter(({ expiresAt }) => expiresAt <= now).map(placeOf)
       ),
       places: (seconds) =>
         Effect.map(Clock.currentTimeMillis, (now) =>

@@ -77,7 +77,7 @@ const ImageEditForm = Schema.Struct({
   mask: file("The mask of the first picture, which is edited where the mask is transparent")
 })
 
-const processing = { id: taskId, task_status: taskStatus("processing"), ...cancellationFields }
+const openTaskFields = { id: taskId, task_status: taskStatus("processing"), ...cancellationFields }
 
 const failed = {
   id: taskId,
@@ -92,7 +92,7 @@ const succeeded = {
 }
 
 const ImageTaskView = Schema.Union([
-  Schema.Struct(processing).annotate({
+  Schema.Struct(openTaskFields).annotate({
     identifier: "ProcessingImages",
     description: "The images are being made"
   }),
@@ -107,7 +107,7 @@ const ImageTaskView = Schema.Union([
 ])
 
 const ListedImages = Schema.Union([
-  Schema.Struct({ ...processing, ...listEntryFields }),
+  Schema.Struct({ ...openTaskFields, ...listEntryFields }),
   Schema.StructWithRest(Schema.Struct({ ...succeeded, ...listEntryFields }), anyFields),
   Schema.Struct({ ...failed, ...listEntryFields })
 ]).annotate({
@@ -120,7 +120,7 @@ const ImageTaskEvent = taskEvent("image", "/v1/images/{task_id}", ImageTaskView,
   task_status: "processing"
 })
 
-const Accepted = Schema.Struct(processing).annotate({
+const Accepted = Schema.Struct(openTaskFields).annotate({
   identifier: "AcceptedImages",
   description: "The images are being made; `location` is the path of the task",
   httpApiStatus: 202

@@ -34,7 +34,7 @@ import {
 } from "../shared.ts"
 import { asOpenaiVideo, openaiVideoFields } from "./OpenaiVideosApi.ts"
 
-const processing = {
+const openTaskFields = {
   id: taskId,
   task_status: taskStatus("processing"),
   ...queueFields,
@@ -60,7 +60,7 @@ const failed = {
   error: TaskFailure.annotate({ description: "Why" })
 }
 
-const Accepted = Schema.Struct(processing).annotate({
+const Accepted = Schema.Struct(openTaskFields).annotate({
   identifier: "ProcessingVideo",
   description: "The vendor works on the video"
 })
@@ -71,7 +71,7 @@ const Accepted = Schema.Struct(processing).annotate({
  * own schemas would match it too.
  */
 const VideoTaskView = Schema.Union([
-  asOpenaiVideo(processing).annotate({ identifier: "OpenaiProcessingVideo" }),
+  asOpenaiVideo(openTaskFields).annotate({ identifier: "OpenaiProcessingVideo" }),
   asOpenaiVideo(succeeded).annotate({ identifier: "OpenaiCompletedVideo" }),
   asOpenaiVideo(failed).annotate({ identifier: "OpenaiFailedVideo" }),
   Accepted,
@@ -88,10 +88,10 @@ const VideoTaskView = Schema.Union([
 const listedVideoFields = { ...openaiVideoFields, ...listEntryFields }
 
 const ListedVideo = Schema.Union([
-  asOpenaiVideo(processing),
+  asOpenaiVideo(openTaskFields),
   asOpenaiVideo(succeeded),
   asOpenaiVideo(failed),
-  Schema.Struct({ ...processing, ...listedVideoFields }),
+  Schema.Struct({ ...openTaskFields, ...listedVideoFields }),
   Schema.Struct({ ...succeeded, ...listedVideoFields }),
   Schema.Struct({ ...failed, ...listedVideoFields })
 ]).annotate({
