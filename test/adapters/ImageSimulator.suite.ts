@@ -36,7 +36,7 @@ const lostWords = [
 export const imageSimulatorSuite = (subject: SimulatedImageSubject): void => {
   const { protocol, upstreamModel, version, moderatedOutput = 400, isPolled = false } = subject
   const slow = isPolled ? " sim:slow=0" : ""
-  const prompted = (prompt: string) => imageOrder(upstreamModel, { prompt: `${prompt}${slow}` })
+  const orderWith = (prompt: string) => imageOrder(upstreamModel, { prompt: `${prompt}${slow}` })
 
   const generate = Effect.fnUntraced(function* (
     order: ReturnType<typeof imageOrder>,
@@ -72,7 +72,7 @@ export const imageSimulatorSuite = (subject: SimulatedImageSubject): void => {
       "an order with %s is refused with %i",
       ([word, effectiveStatus, retryAfterSeconds]) =>
         Effect.gen(function* () {
-          const { result, requests } = yield* seenDuring(generate(prompted(`x ${word}`)))
+          const { result, requests } = yield* seenDuring(generate(orderWith(`x ${word}`)))
           const failure = failureOf(yield* Effect.flip(Effect.fromResult(result)))
           assert.strictEqual(failure._tag, "VendorRefused")
           assert.propertyVal(failure, "effectiveStatus", effectiveStatus)
@@ -83,7 +83,7 @@ export const imageSimulatorSuite = (subject: SimulatedImageSubject): void => {
 
     it.effect.each([...lostWords])("an order with %s is lost by %s", ([word, reason]) =>
       Effect.gen(function* () {
-        const { result, requests } = yield* seenDuring(generate(prompted(`x ${word}`)))
+        const { result, requests } = yield* seenDuring(generate(orderWith(`x ${word}`)))
         const failure = failureOf(yield* Effect.flip(Effect.fromResult(result)))
         assert.strictEqual(failure._tag, "VendorLost")
         assert.propertyVal(failure, "reason", reason)
@@ -93,9 +93,9 @@ export const imageSimulatorSuite = (subject: SimulatedImageSubject): void => {
 
     it.effect("a wrong key is refused with 401, and an unknown model as one of the account", () =>
       Effect.gen(function* () {
-        const wrongKey = yield* Effect.flip(generate(prompted("x"), "bad-key"))
+        const wrongKey = yield* Effect.flip(generate(orderWith("x"), "bad-key"))
         assert.propertyVal(failureOf(wrongKey), "effectiveStatus", 401)
-        const order = { ...prompted("x"), upstreamModel: "missing-1" }
+        const order = { ...orderWith("x"), upstreamModel: "missing-1" }
         const unknownModel = yield* Effect.flip(generate(order))
         assert.propertyVal(failureOf(unknownModel), "effectiveStatus", 403)
       })

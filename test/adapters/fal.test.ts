@@ -31,8 +31,8 @@ const model = `${family}/text-to-video`
 const framesModel = `${family}/image-to-video`
 const dialect = { scheme: "Key", headers: {} } as const
 
-const fixed = { duration: "5", resolution: "720p" }
-const body = (more: object = {}) => ({ ...fixed, prompt: PROMPT, ...more })
+const defaults = { duration: "5", resolution: "720p" }
+const body = (more: object = {}) => ({ ...defaults, prompt: PROMPT, ...more })
 const path = `/${model}`
 const framesPath = `/${framesModel}`
 
@@ -41,7 +41,7 @@ const unsent = (path: string, message: string) => ({
   param: path
 })
 
-const submitted = {
+const acceptance = {
   request_id: UPSTREAM_ID,
   status: "IN_QUEUE",
   queue_position: 0,
@@ -56,7 +56,7 @@ const job = (status: string, more: object = {}) => ({
   ...more
 })
 /** A status and a result in one, as the broken vendor answers every request alike. */
-const finished = (more: object = {}) => job("COMPLETED", { video: { url: OUTPUT }, ...more })
+const completion = (more: object = {}) => job("COMPLETED", { video: { url: OUTPUT }, ...more })
 
 const fields = {
   detail: [{ loc: ["body", "prompt"], msg: "Field required", type: "missing", input: {} }]
@@ -166,7 +166,7 @@ const subject: VideoSubject = {
       poll: `${root}/fal-ai/bytedance/requests/901%2Fa%20b/status`
     }
   }),
-  submitted,
+  submitted: acceptance,
   submits: [
     {
       says: "a field that the vendor refuses",
@@ -202,7 +202,7 @@ const subject: VideoSubject = {
       body: job(word, { video: { url: OUTPUT } }),
       status: processing
     })),
-    { says: "a finished job shows its video", body: finished(), status: done },
+    { says: "a finished job shows its video", body: completion(), status: done },
     {
       says: "a finished job whose status has an error has failed",
       body: job("COMPLETED", { error: "cancelled", error_type: "client_cancelled" }),
@@ -219,7 +219,7 @@ const subject: VideoSubject = {
     { says: "no status", body: { request_id: UPSTREAM_ID } },
     { says: "a status that is no text", body: job("x", { status: 3 }) },
     { says: "a result without a file", body: job("COMPLETED") },
-    { says: "a file that is no address", body: finished({ video: { url: "" } }) }
+    { says: "a file that is no address", body: completion({ video: { url: "" } }) }
   ],
   failedPolls: [
     {

@@ -10,7 +10,7 @@ import { accountAt, imageAdapter, layerOverSockets, layerWithSimulator } from ".
 const MODEL = "gemini-3-pro-image-preview"
 const path = `/v1beta/models/${MODEL}:generateContent`
 
-const created = 1767225600
+const createdAt = 1767225600
 const BYTES = "iVBORw0KGgo="
 const part = { inlineData: { mimeType: "image/png", data: BYTES } }
 const usageMetadata = {
@@ -41,7 +41,7 @@ const answer = (parts: ReadonlyArray<unknown>, more: object = {}) => ({
   candidates: [{ content: { role: "model", parts }, finishReason: "STOP" }],
   ...more
 })
-const ended = (finishReason: string, more: object = {}) => ({
+const endFor = (finishReason: string, more: object = {}) => ({
   candidates: [{ finishReason, ...more }],
   usageMetadata
 })
@@ -118,7 +118,7 @@ const subject: ImageSubject = {
     base,
     target: base.replace(/\/+$/, "").replace("/v1beta", "") + path
   })),
-  good: { ...answer([part]), created },
+  good: { ...answer([part]), createdAt },
   results: [
     {
       says: "an image with the tokens of its kinds",
@@ -152,12 +152,12 @@ const subject: ImageSubject = {
     },
     ...["SAFETY", "IMAGE_SAFETY", "PROHIBITED_CONTENT", "RECITATION"].map((reason) => ({
       says: `the end ${reason} is a verdict on the content`,
-      reply: { body: ended(reason, { finishMessage: "Not this one." }) },
+      reply: { body: endFor(reason, { finishMessage: "Not this one." }) },
       failure: refused(200, null, { effectiveStatus: 400, message: "Not this one." })
     })),
     ...["NO_IMAGE", "MAX_TOKENS", "UNHEARD_OF"].map((reason) => ({
       says: `the end ${reason} is no verdict`,
-      reply: { body: ended(reason) },
+      reply: { body: endFor(reason) },
       failure: refused(200, null, {
         effectiveStatus: 502,
         message: `The vendor made no image: ${reason}`
@@ -195,16 +195,16 @@ layer(layerOverSockets)("the counts of gemini", (it) => {
   const countsOf = Effect.fnUntraced(function* (body: object, n = 1) {
     const vendor = yield* brokenVendor({ body })
     const adapter = yield* imageAdapter("gemini")
-    const seen: Array<unknown> = []
+    const requests: Array<unknown> = []
     yield* adapter.generate(
       accountAt(vendor.url),
       imageOrder(MODEL, { prompt: "x", n }),
       undefined,
       (delivered) => {
-        seen.push(delivered)
+        requests.push(delivered)
       }
     )
-    return seen
+    return requests
   })
 
   it.effect("are those of the image, by kinds", () =>

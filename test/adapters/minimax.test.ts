@@ -295,7 +295,7 @@ layer(layerWithSimulator)("the cancelling of a job of minimax", (it) => {
   const order = (text: string) =>
     orderOf({ upstreamModel: MODEL, resolution: "768p", blocks: [textBlock(text)] })
 
-  const placed = Effect.fnUntraced(function* (text: string) {
+  const placementOf = Effect.fnUntraced(function* (text: string) {
     const adapter = yield* videoAdapter("minimax")
     const { url } = yield* Simulator
     const account = accountAt(`${url}/minimax`)
@@ -311,7 +311,7 @@ layer(layerWithSimulator)("the cancelling of a job of minimax", (it) => {
 
   it.effect("a queued job ends without a video", () =>
     Effect.gen(function* () {
-      const { cancel, jobs, poll } = yield* placed("x sim:waits")
+      const { cancel, jobs, poll } = yield* placementOf("x sim:waits")
       assert.strictEqual(jobs, "queued")
       assert.deepStrictEqual(yield* poll, { _tag: "Processing", isQueued: true })
       assert.deepStrictEqual(yield* cancel, { _tag: "Requested" })
@@ -321,7 +321,7 @@ layer(layerWithSimulator)("the cancelling of a job of minimax", (it) => {
 
   it.effect("a running job goes on", () =>
     Effect.gen(function* () {
-      const { cancel, poll } = yield* placed("x")
+      const { cancel, poll } = yield* placementOf("x")
       yield* poll
       assert.deepStrictEqual(yield* poll, { _tag: "Processing" })
       const answer = yield* cancel

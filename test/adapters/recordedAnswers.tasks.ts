@@ -102,7 +102,7 @@ const vidu = { id: "cgt-1", err_code: "", payload: "vt_1", bgm: false, off_peak:
 const times = { submit_time: "2026-07-01 09:30:00.100", end_time: "2026-07-01 09:31:10.200" }
 
 const succeeded = (usage: object = {}) => ({ _tag: "Succeeded", videoUrl: FILE, usage })
-const covered = { coverUrl: PICTURE }
+const coverFields = { coverUrl: PICTURE }
 const processing = { _tag: "Processing", unknownStatus: undefined }
 
 export const polls: ReadonlyArray<PollRow> = [
@@ -299,7 +299,7 @@ export const polls: ReadonlyArray<PollRow> = [
     },
     means: {
       ...succeeded({ bill: { amountNano: 20_000_000_000n, unit: "credit" } }),
-      stills: covered
+      stills: coverFields
     }
   },
   {
@@ -313,7 +313,7 @@ export const polls: ReadonlyArray<PollRow> = [
       credits: 20,
       creations: [{ id: "c1", url: FILE, cover_url: PICTURE, watermarked_url: MARKED }]
     },
-    means: { _tag: "Succeeded", videoUrl: MARKED, stills: covered }
+    means: { _tag: "Succeeded", videoUrl: MARKED, stills: coverFields }
   },
   {
     protocol: "vp_e",

@@ -124,7 +124,7 @@ export const vendorCallSuite = <R>(
   { name, call, good, seconds, dialect }: VendorCall<R>
 ): void => {
   const { scheme, keyHeader = "authorization" } = dialect
-  const shown = (key: string) => `${scheme} ${key}`.trimStart()
+  const headerFor = (key: string) => `${scheme} ${key}`.trimStart()
   const failing = (baseUrl: string) => Effect.map(Effect.flip(call(accountAt(baseUrl))), failureOf)
 
   it.effect.each(named(failures))(`${name}: %s`, ([, { reply, failure }]) =>
@@ -194,7 +194,7 @@ export const vendorCallSuite = <R>(
       yield* Effect.withSpan(call(accountAt(vendor.url, "sk-plain")), "outer")
       const [request] = yield* vendor.requests
       const headers = request?.headers ?? {}
-      assert.strictEqual(headers[keyHeader], shown("sk-plain"))
+      assert.strictEqual(headers[keyHeader], headerFor("sk-plain"))
       assert.strictEqual(
         headers["content-type"],
         request?.method === "GET" ? undefined : "application/json"
@@ -227,13 +227,13 @@ export const vendorCallSuite = <R>(
         refused(
           400,
           {
-            message: `who is ${shown("[redacted]")}?`,
+            message: `who is ${headerFor("[redacted]")}?`,
             kept: { authorisation: "Basic", numbers: [1, 40711, null, true] },
-            headers: [{ authorization: shown("[redacted]") }, { "[redacted]": "[redacted]" }],
-            raw: `{"authorization":"${shown("[redacted]")}"}`,
+            headers: [{ authorization: headerFor("[redacted]") }, { "[redacted]": "[redacted]" }],
+            raw: `{"authorization":"${headerFor("[redacted]")}"}`,
             app: { text: "app=[redacted];", number: "[redacted]" }
           },
-          { message: `who is ${shown("[redacted]")}?` }
+          { message: `who is ${headerFor("[redacted]")}?` }
         )
       )
     })

@@ -41,8 +41,8 @@ const MARKED = "https://files.test/marked.mp4"
 /** What the vendor bills in each of these answers. */
 const bill = { amountNano: 20_000_000_000n, unit: "credit" } as const
 const COVER = "https://files.test/o.jpg"
-const unbilled = { ...finished, stills: { coverUrl: COVER } }
-const done = { ...unbilled, usage: { ...unbilled.usage, bill } }
+const unbilledTask = { ...finished, stills: { coverUrl: COVER } }
+const done = { ...unbilledTask, usage: { ...unbilledTask.usage, bill } }
 const marked = { ...done, videoUrl: MARKED }
 const creation = { id: "c1", url: OUTPUT, cover_url: COVER }
 
@@ -297,7 +297,7 @@ export const formsOfVpE = (prefix: string) =>
         (credits) => ({
           says: `the credits ${JSON.stringify(credits)} are no bill`,
           body: task("success", { creations: [creation], credits }),
-          status: unbilled
+          status: unbilledTask
         })
       ),
       {

@@ -154,13 +154,13 @@ layer(layerTestGateway("postgres", quickSettings, { catalogFor: demoCatalog }), 
         assert.deepInclude(refusal, { status: 400 })
         assert.match(String(Reflect.get(Object(refusal), "param")), /^video/)
       }
-      const running = yield* done(() =>
+      const openVideo = yield* done(() =>
         client.videos.create({ model: "film-2.5", prompt: "sim:waits" })
       )
-      const early = yield* rejection(() => client.videos.remix(running.id, { prompt }))
+      const early = yield* rejection(() => client.videos.remix(openVideo.id, { prompt }))
       assert.deepInclude(early, { status: 400, param: "video" })
       yield* gateway.simulator.releaseTasks
-      yield* finishVideo(who, running.id.replace("video_", "vt_"))
+      yield* finishVideo(who, openVideo.id.replace("video_", "vt_"))
 
       const { id } = yield* earlierVideo(who, "film-1")
       const unable = yield* rejection(() => client.videos.remix(id, { prompt }))

@@ -228,22 +228,22 @@ layer(layerSimulator({ port: 0 }), { excludeTestServices: true })(
       Effect.gen(function* () {
         const { url } = yield* Simulator
         const { predictions } = clientAt(url)
-        const refused = yield* Effect.promise(() =>
+        const refusal = yield* Effect.promise(() =>
           predictions.create({ model: "kwaivgi/kling-v2.1", input: { prompt } }).then(
             () => "",
             (failure: unknown) => String(failure)
           )
         )
-        assert.include(refused, "422")
-        assert.include(refused, "start_image is required")
+        assert.include(refusal, "422")
+        assert.include(refusal, "start_image is required")
         const { id } = yield* Effect.promise(() =>
           predictions.create({
             model: "bytedance/seedance-1-pro",
             input: { prompt: "x sim:waits" }
           })
         )
-        const cancelled = yield* Effect.promise(() => predictions.cancel(id))
-        assert.strictEqual(cancelled.status, "canceled")
+        const cancellation = yield* Effect.promise(() => predictions.cancel(id))
+        assert.strictEqual(cancellation.status, "canceled")
       })
     )
   }

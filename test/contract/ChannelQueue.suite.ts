@@ -26,14 +26,14 @@ export const channelQueueSuite = (it: Vitest.MethodsNonLive<ChannelQueue>): void
       const queue = yield* ChannelQueue
       const channel = fresh("channel")
       const places = Array.from({ length: 12 }, () => placeAt(channel, "o"))
-      const taken = yield* Effect.forEach(places, (place) => queue.take(place, 5), {
+      const answers = yield* Effect.forEach(places, (place) => queue.take(place, 5), {
         concurrency: "unbounded"
       })
       assert.lengthOf(
-        taken.filter((isTaken) => isTaken),
+        answers.filter((isTaken) => isTaken),
         5
       )
-      const first = places[taken.indexOf(true)]
+      const first = places[answers.indexOf(true)]
       assert.isDefined(first)
       assert.isTrue(yield* queue.take(first, 5), "a repeat")
       yield* queue.free(first.orderId)
@@ -61,23 +61,23 @@ export const channelQueueSuite = (it: Vitest.MethodsNonLive<ChannelQueue>): void
         [2, 4, 5, 6, 2, 4]
       )
       assert.strictEqual(yield* queue.positionOfNew(channel, "late", 1), 3)
-      const claimed: Array<string> = []
+      const claimedIds: Array<string> = []
       for (let n = 0; n < 6; n++) {
         const next = yield* queue.next(channel, 1)
         assert.isTrue(Option.isSome(next))
         const { orderId, request } = Option.getOrThrow(next)
         assert.strictEqual(request === null ? null : Redacted.value(request), orderId)
         assert.isTrue(Option.isNone(yield* queue.next(channel, 1)), "the channel is full")
-        claimed.push(orderId)
+        claimedIds.push(orderId)
         yield* queue.leave(orderId)
         yield* queue.free(orderId)
       }
       const ids = [crowd[0], few[0], crowd[1], few[1], crowd[2], crowd[3]]
       assert.deepStrictEqual(
-        claimed,
+        claimedIds,
         ids.map((place) => place?.orderId ?? "")
       )
-      assert.isNull(yield* queue.position(claimed[0] ?? ""))
+      assert.isNull(yield* queue.position(claimedIds[0] ?? ""))
       assert.isNull(yield* queue.positionOfNew(channel, "late", 1))
     })
   )
@@ -100,7 +100,7 @@ export const channelQueueSuite = (it: Vitest.MethodsNonLive<ChannelQueue>): void
       yield* queue.putBack(first.orderId, 0)
       const ids = [yield* queue.next(channel, 5), yield* queue.next(channel, 5)]
       assert.deepStrictEqual(
-        ids.map((claimed) => Option.getOrThrow(claimed).orderId),
+        ids.map((claimedIds) => Option.getOrThrow(claimedIds).orderId),
         [first.orderId, second.orderId]
       )
       assert.include(yield* queue.channels, channel)

@@ -77,7 +77,7 @@ const catalogFor = (simulatorUrl: string): ReturnType<typeof protocolCatalog> =>
 }
 
 /** A task that stays in its vendor's queue, and one that its vendor has begun and never ends. */
-const queued = { prompt: "a lighthouse sim:waits" }
+const queuedFilm = { prompt: "a lighthouse sim:waits" }
 const begun = { prompt: "a lighthouse sim:unknown-status" }
 
 const said = "The vendor cancelled the task"
@@ -97,7 +97,7 @@ for (const kind of databasesInTurn(import.meta.filename)) {
           const gateway = yield* Gateway
           const who = yield* gateway.customer("100")
           const receiver = yield* makeReceiver()
-          const id = yield* createVideo(who, { model, ...queued, callback_url: receiver.url })
+          const id = yield* createVideo(who, { model, ...queuedFilm, callback_url: receiver.url })
           const answer = yield* cancel(who, id)
           assert.deepInclude(answer, { id, task_status: "failed" })
           assert.strictEqual(answer.error?.code, "cancelled")
@@ -158,11 +158,11 @@ for (const kind of databasesInTurn(import.meta.filename)) {
         const gateway = yield* Gateway
         const who = yield* gateway.customer("100")
         const stranger = yield* gateway.customer("100")
-        const id = yield* createVideo(who, { model: "film-a", ...queued })
+        const id = yield* createVideo(who, { model: "film-a", ...queuedFilm })
         assert.strictEqual((yield* requestCancel(stranger, id)).status, 404)
-        const denied = yield* requestCancel(yield* colleagueOf(who), id)
-        assert.strictEqual(denied.status, 403, denied.text)
-        assert.strictEqual((yield* errorOf(denied)).code, "permission_denied")
+        const denial = yield* requestCancel(yield* colleagueOf(who), id)
+        assert.strictEqual(denial.status, 403, denial.text)
+        assert.strictEqual((yield* errorOf(denial)).code, "permission_denied")
         assert.strictEqual((yield* requestCancel(who, "vt_none")).status, 404)
         assert.strictEqual((yield* requestCancel(who, id, "images")).status, 404)
         assert.deepInclude(yield* gateway.balance(who), { balance: "100" })
@@ -177,11 +177,11 @@ for (const kind of databasesInTurn(import.meta.filename)) {
       Effect.gen(function* () {
         const gateway = yield* Gateway
         const who = yield* gateway.customer("100")
-        const created = yield* gateway.call("/v1/videos", {
+        const creation = yield* gateway.call("/v1/videos", {
           key: who.key,
-          json: { model: "film-a", ...queued }
+          json: { model: "film-a", ...queuedFilm }
         })
-        const { id } = yield* bodyAs(Schema.Struct({ id: Schema.String }), created)
+        const { id } = yield* bodyAs(Schema.Struct({ id: Schema.String }), creation)
         const answer = yield* cancel(who, id)
         assert.deepInclude(answer, { id, status: "failed", task_status: "failed" })
         assert.strictEqual(answer.error?.code, "cancelled")
@@ -192,12 +192,12 @@ for (const kind of databasesInTurn(import.meta.filename)) {
       Effect.gen(function* () {
         const gateway = yield* Gateway
         const who = yield* gateway.customer("100")
-        const created = yield* gateway.call("/v1/images/generations", {
+        const creation = yield* gateway.call("/v1/images/generations", {
           key: who.key,
           headers: { prefer: "respond-async" },
           json: { model: "paint-b", prompt: "a lighthouse sim:async sim:takes=1" }
         })
-        const { id } = yield* bodyAs(Schema.Struct({ id: Schema.String }), created)
+        const { id } = yield* bodyAs(Schema.Struct({ id: Schema.String }), creation)
         const answer = yield* requestCancel(who, id, "images")
         assert.strictEqual(answer.status, 200, answer.text)
         const { cancellation } = yield* bodyAs(Answer, answer)

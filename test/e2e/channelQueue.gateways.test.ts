@@ -59,7 +59,7 @@ it.live(
       const later = yield* Effect.forEach(indices.slice(BEFORE_KILL), place, { concurrency: 4 })
       const orders = [...placed, ...later]
 
-      const ended = yield* Effect.forEach(
+      const ends = yield* Effect.forEach(
         orders,
         ({ id, account }) =>
           call(`${first.url}/v1/videos/${id}?wait=60`, { key: account?.key ?? "" }).pipe(
@@ -67,11 +67,11 @@ it.live(
           ),
         { concurrency: 16 }
       )
-      assert.lengthOf(ended, ORDERS)
-      const failed = ended.filter(({ task_status: status }) => status === "failed")
-      assert.isTrue(ended.every(({ task_status: status }) => status !== "processing"))
+      assert.lengthOf(ends, ORDERS)
+      const failures = ends.filter(({ task_status: status }) => status === "failed")
+      assert.isTrue(ends.every(({ task_status: status }) => status !== "processing"))
       // The killed gateway can have had no more submits on their way than the channel has places.
-      assert.isAtMost(failed.length, MAX_TASKS)
+      assert.isAtMost(failures.length, MAX_TASKS)
 
       const book = yield* simulator.book
       const endedJobs = new Set(
@@ -84,26 +84,26 @@ it.live(
         open += event === "accepted" ? 1 : -1
         assert.isAtMost(open, MAX_TASKS)
       }
-      const accepted = ofTasks.flatMap(({ event, upstream_id }) =>
+      const jobIds = ofTasks.flatMap(({ event, upstream_id }) =>
         event === "accepted" ? [upstream_id] : []
       )
-      assert.lengthOf(accepted, ORDERS - failed.length)
+      assert.lengthOf(jobIds, ORDERS - failures.length)
 
       for (const account of accounts) {
         const ids = orders.filter((order) => order.account === account).map(({ id }) => id)
         const places = yield* Effect.forEach(ids.toSorted(), (id) =>
           first.admin(`/tasks/${id}`).pipe(
             Effect.flatMap((answer) => good(Timeline, answer)),
-            Effect.map(({ upstream_id }) => accepted.indexOf(upstream_id ?? ""))
+            Effect.map(({ upstream_id }) => jobIds.indexOf(upstream_id ?? ""))
           )
         )
-        const submitted = places.filter((index) => index >= 0)
+        const indexes = places.filter((index) => index >= 0)
         // Submits that are on their way at a time may overtake each other. The orders that the killed
         // gateway had claimed are overtaken until their claims end.
-        const overtaken = submitted.filter((index, n) =>
-          submitted.slice(n + 1).some((later) => later < index - MAX_TASKS)
+        const laterOnes = indexes.filter((index, n) =>
+          indexes.slice(n + 1).some((later) => later < index - MAX_TASKS)
         )
-        assert.isAtMost(overtaken.length, MAX_TASKS)
+        assert.isAtMost(laterOnes.length, MAX_TASKS)
         const { held } = yield* account.funds(first)
         assert.strictEqual(held, "0")
       }

@@ -113,11 +113,11 @@ for (const kind of databasesInTurn(import.meta.filename)) {
         const first = yield* orderWaiting(who)
         const second = yield* orderWaiting(who)
         const { held } = yield* gateway.balance(who)
-        const cancelled = yield* gateway.call(`/v1/videos/${first.id}/cancel`, {
+        const cancellation = yield* gateway.call(`/v1/videos/${first.id}/cancel`, {
           method: "POST",
           key: who.key
         })
-        const answer = yield* bodyAs(Answer, cancelled)
+        const answer = yield* bodyAs(Answer, cancellation)
         assert.strictEqual(answer.error?.code, "cancelled")
         assert.isBelow(Number((yield* gateway.balance(who)).held), Number(held))
         assert.strictEqual((yield* read(who, second.id)).queue?.position, 1)
@@ -133,8 +133,8 @@ for (const kind of databasesInTurn(import.meta.filename)) {
         const who = yield* gateway.customer("100")
         const { release } = yield* fillChannel(who)
         const { id } = yield* orderWaiting(who, { max_wait: 1 })
-        const ended = yield* finishVideo(who, id)
-        assert.strictEqual(ended.error?.code, "max_wait_exceeded")
+        const end = yield* finishVideo(who, id)
+        assert.strictEqual(end.error?.code, "max_wait_exceeded")
         yield* release
         assert.strictEqual((yield* gateway.balance(who)).held, "0")
         yield* gateway.verify
@@ -148,9 +148,9 @@ for (const kind of databasesInTurn(import.meta.filename)) {
         const { release } = yield* fillChannel(who)
         const { id } = yield* orderWaiting(who, { prompt: "sim:moderate-input" })
         yield* release
-        const ended = yield* finishVideo(who, id)
-        assert.deepInclude(ended, { task_status: "failed" })
-        assert.strictEqual(ended.error?.code, "upstream_error")
+        const end = yield* finishVideo(who, id)
+        assert.deepInclude(end, { task_status: "failed" })
+        assert.strictEqual(end.error?.code, "upstream_error")
         assert.strictEqual((yield* gateway.balance(who)).held, "0")
         yield* gateway.verify
       })
@@ -237,10 +237,10 @@ for (const kind of databasesInTurn(import.meta.filename)) {
         assert.isTrue(done.every(({ task_status }) => task_status === "succeeded"))
 
         const book = (yield* gateway.simulator.book).slice(before)
-        const submitted = book.flatMap((entry) =>
+        const jobIds = book.flatMap((entry) =>
           entry.event === "accepted" ? [entry.upstream_id] : []
         )
-        assert.lengthOf(submitted, 9)
+        assert.lengthOf(jobIds, 9)
         let open = MAX_TASKS
         for (const { event } of book) {
           open += event === "accepted" ? 1 : -1
@@ -251,7 +251,7 @@ for (const kind of databasesInTurn(import.meta.filename)) {
             bodyAs(Schema.Struct({ upstream_id: Schema.String }), answer)
           )
         const places = yield* Effect.forEach([...crowdIds, late.id], (id) =>
-          Effect.map(timelineOf(id), ({ upstream_id }) => submitted.indexOf(upstream_id))
+          Effect.map(timelineOf(id), ({ upstream_id }) => jobIds.indexOf(upstream_id))
         )
         const ofCrowd = places.slice(0, -1)
         assert.deepStrictEqual(

@@ -279,8 +279,8 @@ layer(layerTestGateway("embedded", quickSettings), {
       const who = yield* customerOfImages
       const several = yield* bodyAs(Images, yield* orderSketch(who, { n: 2, size: "512" }))
       assert.lengthOf(several.data, 2)
-      const edited = yield* orderSketch(who, { image: [picture, picture] }, "edits")
-      assert.strictEqual(edited.status, 200, edited.text)
+      const edit = yield* orderSketch(who, { image: [picture, picture] }, "edits")
+      assert.strictEqual(edit.status, 200, edit.text)
       const requests = yield* gateway.simulator.requests
       const sent = requests.filter(
         ({ method, protocol }) => method === "POST" && protocol === "gemini"
@@ -362,7 +362,7 @@ layer(layerTestGateway("embedded", { ...archiving, archiveRedirect: true }, { bu
         "base64"
       )
       form.set("file", new Blob([bytes], { type: "image/png" }), "a.png")
-      const uploaded = yield* Effect.promise(async () => {
+      const upload = yield* Effect.promise(async () => {
         const answer = await fetch(`${gateway.url}/v1/files`, {
           method: "POST",
           headers: { authorization: `Bearer ${who.key}` },
@@ -370,7 +370,7 @@ layer(layerTestGateway("embedded", { ...archiving, archiveRedirect: true }, { bu
         })
         return answer.json()
       })
-      const { id: image } = Schema.decodeUnknownSync(Schema.Struct({ id: Schema.String }))(uploaded)
+      const { id: image } = Schema.decodeUnknownSync(Schema.Struct({ id: Schema.String }))(upload)
       const id = yield* createVideo(who, { model: "shot", image, duration: 8 })
       yield* finishVideo(who, id)
       const requests = yield* gateway.simulator.requests

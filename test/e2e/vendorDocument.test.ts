@@ -71,13 +71,13 @@ const toyCatalog = (simulatorUrl: string, vendorUrl: string, protocols: unknown)
 
 /** Busy at the first look at a job, and then done. */
 const toyVendor = () => {
-  const seen = new Set<string>()
+  const targets = new Set<string>()
   return ({ method, target, headers }: ReceivedRequest): WrittenReply => {
     if (headers["x-toy-key"] !== "toy-key")
       return { status: 401, body: { error: { text: "who?" } } }
     if (method === "POST") return { body: { job: { id: "j/1", state: "new" } } }
-    if (!seen.has(target)) {
-      seen.add(target)
+    if (!targets.has(target)) {
+      targets.add(target)
       return { body: { job: { state: "busy" } } }
     }
     return { body: { job: { state: "done", files: [{ href: "https://toys.test/1.mp4" }] } } }
@@ -115,15 +115,15 @@ layer(layerTestGateway("embedded", undefined, { catalogFor: builtInCatalog }), {
     Effect.gen(function* () {
       const gateway = yield* Gateway
       const who = yield* gateway.customer("10")
-      const created = yield* orderVideo(who, {
+      const creation = yield* orderVideo(who, {
         model: "clip-9",
         prompt: "a bear",
         duration: 7,
         seed: 4
       })
-      assert.strictEqual(created.status, 200, created.text)
+      assert.strictEqual(creation.status, 200, creation.text)
       assert.propertyVal(yield* gateway.balance(who), "held", "3.5")
-      const { id } = yield* bodyAs(Created, created)
+      const { id } = yield* bodyAs(Created, creation)
       const done = yield* gateway.call(`/v1/videos/${id}?wait=30`, { key: who.key })
       assert.propertyVal(done.body, "task_status", "succeeded", done.text)
       assert.deepInclude(yield* gateway.balance(who), { balance: "6.5", held: "0" })
@@ -146,9 +146,9 @@ layer(layerTestGateway("embedded", undefined, { catalogFor: builtInCatalog }), {
         [{ model: "paint-10", prompt: "x", n: 5 }, "n"],
         [{ model: "upscale-9", prompt: "x" }, "image"]
       ] as const) {
-        const refused = yield* order(json)
-        assert.strictEqual(refused.status, 400, refused.text)
-        assert.deepNestedInclude(refused.body, { "error.param": param })
+        const refusal = yield* order(json)
+        assert.strictEqual(refusal.status, 400, refusal.text)
+        assert.deepNestedInclude(refusal.body, { "error.param": param })
       }
       yield* gateway.verify
     })
@@ -172,16 +172,16 @@ layer(layerTestGateway("embedded", undefined, { catalogFor: builtInCatalog }), {
         resolutions: ["720p", "1080p"]
       })
 
-      const refused = yield* orderVideo(who, { model: "toy-film", prompt: "x", duration: 6 })
-      assert.deepNestedInclude(refused.body, { "error.nearest": 4 })
-      const created = yield* orderVideo(who, {
+      const refusal = yield* orderVideo(who, { model: "toy-film", prompt: "x", duration: 6 })
+      assert.deepNestedInclude(refusal.body, { "error.nearest": 4 })
+      const creation = yield* orderVideo(who, {
         model: "toy-film",
         prompt: "a bear",
         duration: 8,
         mood: "calm"
       })
-      assert.strictEqual(created.status, 200, created.text)
-      const { id } = yield* bodyAs(Created, created)
+      assert.strictEqual(creation.status, 200, creation.text)
+      const { id } = yield* bodyAs(Created, creation)
       const done = yield* gateway.call(`/v1/videos/${id}?wait=30`, { key: who.key })
       assert.deepNestedInclude(done.body, {
         task_status: "succeeded",
@@ -198,8 +198,8 @@ layer(layerTestGateway("embedded", undefined, { catalogFor: builtInCatalog }), {
       })
       assert.deepInclude(yield* gateway.balance(who), { balance: "6", held: "0" })
 
-      const removed = yield* putCatalog(builtInCatalog(gateway.simulator.url))
-      assert.deepNestedInclude(removed.body, { "changes.protocols.removed": ["toy_queue"] })
+      const removal = yield* putCatalog(builtInCatalog(gateway.simulator.url))
+      assert.deepNestedInclude(removal.body, { "changes.protocols.removed": ["toy_queue"] })
       yield* gateway.verify
     }).pipe(Effect.scoped)
   )

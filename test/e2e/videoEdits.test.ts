@@ -52,12 +52,12 @@ const refusalOf = Effect.fnUntraced(function* (who: Customer, order: object) {
   const gateway = yield* Gateway
   const before = yield* sentBodies
   const answer = yield* orderVideo(who, { ...order })
-  const quoted = yield* quoteOf(who, { prompt: "a lighthouse", ...order })
-  assert.strictEqual(quoted.status, answer.status)
+  const quote = yield* quoteOf(who, { prompt: "a lighthouse", ...order })
+  assert.strictEqual(quote.status, answer.status)
   assert.strictEqual((yield* sentBodies).length, before.length, "nothing is sent")
   assert.strictEqual((yield* gateway.balance(who)).held, "0")
   const error = yield* errorOf(answer)
-  assert.strictEqual((yield* errorOf(quoted)).message, error.message)
+  assert.strictEqual((yield* errorOf(quote)).message, error.message)
   return { status: answer.status, param: error.param, message: error.message }
 })
 
@@ -256,28 +256,28 @@ for (const kind of databasesInTurn(import.meta.filename)) {
         const gateway = yield* Gateway
         const [who, other] = [yield* gateway.customer("100"), yield* gateway.customer("100")]
         const { id: foreign } = yield* earlierVideo(other, "film-2.5")
-        const failing = yield* createVideo(who, { model: "film-2.5", prompt: "sim:fail" })
-        yield* finishVideo(who, failing)
+        const failedId = yield* createVideo(who, { model: "film-2.5", prompt: "sim:fail" })
+        yield* finishVideo(who, failedId)
         const unknown = "vt_0199c8f0-5b7e-7c3a-9d2e-3f1a2b4c5d6e"
         const rows = [
           [foreign, `No video is called "${foreign}"`],
           [unknown, `No video is called "${unknown}"`],
-          [failing, "has failed"]
+          [failedId, "has failed"]
         ] as const
         for (const [id, message] of rows) {
           const refusal = yield* refusalOf(who, { model: "film-2.5", video: { task_id: id } })
           assert.deepInclude(refusal, { status: 400, param: "video.task_id" })
           assert.include(refusal.message, message)
         }
-        const running = yield* createVideo(other, { model: "film-2.5", prompt: "sim:waits" })
+        const openId = yield* createVideo(other, { model: "film-2.5", prompt: "sim:waits" })
         const answer = yield* orderVideo(other, {
           model: "film-2.5",
-          content: [{ type: "video_url", role: "extend_video", video_url: running }]
+          content: [{ type: "video_url", role: "extend_video", video_url: openId }]
         })
         assert.deepInclude(yield* errorOf(answer), { param: "content[0].video_url" })
         assert.include(answer.text, "is not finished yet")
         yield* gateway.simulator.releaseTasks
-        yield* finishVideo(other, running)
+        yield* finishVideo(other, openId)
       })
     )
   })

@@ -64,14 +64,14 @@ for (const kind of databasesInTurn(import.meta.filename)) {
       Effect.gen(function* () {
         const gateway = yield* Gateway
         const who = yield* gateway.customer("100")
-        const covered = yield* createVideo(who, { model: "motion-1" })
-        assert.notProperty(yield* contentOf(who, covered), "last_frame_url")
-        const { headers } = yield* variantOf(who, covered, "thumbnail")
+        const coveredId = yield* createVideo(who, { model: "motion-1" })
+        assert.notProperty(yield* contentOf(who, coveredId), "last_frame_url")
+        const { headers } = yield* variantOf(who, coveredId, "thumbnail")
         assert.strictEqual(headers.get("content-type"), PNG)
         const plain = yield* createVideo(who, { model: "film-1" })
         assert.notProperty(yield* contentOf(who, plain), "last_frame_url")
         for (const [id, variant, status, message] of [
-          [covered, "last_frame", 404, "It has: video, cover"],
+          [coveredId, "last_frame", 404, "It has: video, cover"],
           [plain, "thumbnail", 404, "It has: video"],
           [plain, "last_frame", 404, "It has: video"],
           [plain, "spritesheet", 400, "no spritesheet"]
@@ -104,10 +104,10 @@ for (const kind of databasesInTurn(import.meta.filename)) {
         const sql = yield* SqlClient.SqlClient
         const id = yield* createVideo(who, { model: "film-1", return_last_frame: true })
         yield* finishVideo(who, id)
-        const stored = sql`SELECT stills IS NOT NULL AS has FROM tasks WHERE id = ${id}`
-        assert.deepStrictEqual(yield* stored, [{ has: true }])
+        const hasStills = sql`SELECT stills IS NOT NULL AS has FROM tasks WHERE id = ${id}`
+        assert.deepStrictEqual(yield* hasStills, [{ has: true }])
         yield* gateway.call(`/v1/videos/${id}`, { method: "DELETE", key: who.key })
-        assert.deepStrictEqual(yield* stored, [{ has: false }])
+        assert.deepStrictEqual(yield* hasStills, [{ has: false }])
         assert.strictEqual((yield* variantOf(who, id, "last_frame")).status, 404)
       })
     )
@@ -131,15 +131,15 @@ for (const kind of databasesInTurn(import.meta.filename)) {
           [video, "video/mp4"],
           [frame, PNG]
         ] as const) {
-          const opened = yield* Effect.promise(async () => {
+          const page = yield* Effect.promise(async () => {
             const response = await fetch(address)
             return {
               headers: response.headers,
               bytes: new Uint8Array(await response.arrayBuffer())
             }
           })
-          assert.strictEqual(opened.headers.get("content-type"), type)
-          assert.strictEqual(opened.headers.get("etag"), `"${digest(opened.bytes)}"`)
+          assert.strictEqual(page.headers.get("content-type"), type)
+          assert.strictEqual(page.headers.get("etag"), `"${digest(page.bytes)}"`)
         }
         assert.strictEqual((yield* open(`${gateway.url}/v1/videos/${id}/content`)).status, 401)
       })
@@ -162,8 +162,8 @@ for (const kind of databasesInTurn(import.meta.filename)) {
     )
   })
 
-  const redirecting = { ...archiving, archiveRedirect: true }
-  layer(layerTestGateway(kind, redirecting, { bucket, catalogFor: demoCatalog }), {
+  const redirectSettings = { ...archiving, archiveRedirect: true }
+  layer(layerTestGateway(kind, redirectSettings, { bucket, catalogFor: demoCatalog }), {
     excludeTestServices: true,
     timeout: "60 seconds"
   })(`earlier videos in a bucket that vendors can read (${kind})`, (it) => {
@@ -182,8 +182,8 @@ for (const kind of databasesInTurn(import.meta.filename)) {
     )
   })
 
-  const published = { ...archiving, publicUrl: "https://gateway.example" }
-  layer(layerTestGateway(kind, published, { bucket, catalogFor: demoCatalog }), {
+  const publicSettings = { ...archiving, publicUrl: "https://gateway.example" }
+  layer(layerTestGateway(kind, publicSettings, { bucket, catalogFor: demoCatalog }), {
     excludeTestServices: true,
     timeout: "60 seconds"
   })(`earlier videos of a gateway with a public address (${kind})`, (it) => {

@@ -8,12 +8,12 @@ const submitPath = (model = MODEL) => `/veo/v1beta/models/${model}:predictLongRu
 const drawPath = (model = "gemini-3-pro-image-preview") =>
   `/gemini/v1beta/models/${model}:generateContent`
 
-const keyed = { "x-goog-api-key": "key-of-the-test" }
+const keyHeader = { "x-goog-api-key": "key-of-the-test" }
 const send = (
   method: string,
   to: string,
   body?: unknown,
-  headers: Record<string, string> = keyed
+  headers: Record<string, string> = keyHeader
 ) => sendAny(method, to, { headers, ...(body === undefined ? {} : { body }) })
 
 const image = { bytesBase64Encoded: "AAAA", mimeType: "image/png" }

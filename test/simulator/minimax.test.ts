@@ -29,7 +29,7 @@ const Failure = Schema.Struct({
 const submit = (more: object = {}) =>
   Effect.map(send("POST", path, { body: order(more) }), (answer) => read(Submitted, answer).task_id)
 
-const repeated = (count: number, block: object) => [text, ...Array(count).fill(block)]
+const repeat = (count: number, block: object) => [text, ...Array(count).fill(block)]
 
 layer(layerSimulator({ port: 0 }))("minimax", (it) => {
   it.effect("a task is queued, runs and is done, with the seconds that are billed", () =>
@@ -58,8 +58,8 @@ layer(layerSimulator({ port: 0 }))("minimax", (it) => {
     ["another resolution", { resolution: "1080P" }],
     ["a resolution in small letters", { resolution: "768p" }],
     ["the larger resolution of the faster model", { model: "MiniMax-H3-Max", resolution: "2K" }],
-    ["ten reference images", { content: repeated(10, media("image", "reference_image")) }],
-    ["two first frames", { content: repeated(2, media("image", "first_frame")) }],
+    ["ten reference images", { content: repeat(10, media("image", "reference_image")) }],
+    ["two first frames", { content: repeat(2, media("image", "first_frame")) }],
     ["a sound alone", { content: [text, media("audio", "reference_audio")] }],
     [
       "a frame beside a reference",
@@ -78,18 +78,18 @@ layer(layerSimulator({ port: 0 }))("minimax", (it) => {
   it.effect("a queued task is cancelled, a running one is not, and an ended one is deleted", () =>
     Effect.gen(function* () {
       const remove = (id: string) => send("DELETE", `${path}/${id}`)
-      const queued = yield* submit({ content: [{ ...text, text: "a sim:waits" }] })
-      assert.strictEqual((yield* remove(queued)).status, 200)
-      const cancelled = json(yield* send("GET", taskPath(queued)))
+      const queuedId = yield* submit({ content: [{ ...text, text: "a sim:waits" }] })
+      assert.strictEqual((yield* remove(queuedId)).status, 200)
+      const cancelled = json(yield* send("GET", taskPath(queuedId)))
       assert.nestedPropertyVal(cancelled, "task.status", "cancelled")
 
-      const running = yield* submit()
-      yield* send("GET", taskPath(running))
-      yield* send("GET", taskPath(running))
-      assert.strictEqual((yield* remove(running)).status, 400)
-      yield* send("GET", taskPath(running))
-      assert.strictEqual((yield* remove(running)).status, 200)
-      const gone = yield* send("GET", taskPath(running))
+      const openId = yield* submit()
+      yield* send("GET", taskPath(openId))
+      yield* send("GET", taskPath(openId))
+      assert.strictEqual((yield* remove(openId)).status, 400)
+      yield* send("GET", taskPath(openId))
+      assert.strictEqual((yield* remove(openId)).status, 200)
+      const gone = yield* send("GET", taskPath(openId))
       assert.strictEqual(gone.status, 400)
       assert.include(read(Failure, gone).error.message, "invalid task_id")
     })

@@ -152,7 +152,7 @@ const bodyOf = (model: string, more: object = {}) => {
   })
 }
 
-const fixed = {
+const fixedForm = {
   safe: true,
   options: { tier: "normal" },
   model: "film/one",
@@ -164,7 +164,7 @@ const fixed = {
 
 describe("the body of an order", () => {
   it("has constants, names of the vendor, and the fields in their places", () => {
-    assert.deepStrictEqual(bodyOf("film/one"), fixed)
+    assert.deepStrictEqual(bodyOf("film/one"), fixedForm)
     assert.deepStrictEqual(
       bodyOf("film/one", {
         seconds: 8,
@@ -174,7 +174,7 @@ describe("the body of an order", () => {
         parameters: { wind: 0.5, mood: "calm" }
       }),
       {
-        ...fixed,
+        ...fixedForm,
         length: "long",
         lines: 1080,
         shape: "9:16",
@@ -189,16 +189,16 @@ describe("the body of an order", () => {
     assert.deepStrictEqual(
       bodyOf("film/one", { blocks: [image("https://a.test/1"), image("https://a.test/2")] }),
       {
-        ...Object.fromEntries(Object.entries(fixed).filter(([name]) => name !== "say")),
+        ...Object.fromEntries(Object.entries(fixedForm).filter(([name]) => name !== "say")),
         looks: [{ href: "https://a.test/1" }, { href: "https://a.test/2" }]
       }
     )
   })
 
   it("takes the size for the resolution and the ratio", () => {
-    const ordered = { seconds: 6, resolution: "1080p" }
-    assert.deepStrictEqual(bodyOf("film/two", ordered), { say: "a lighthouse", size: "wide" })
-    assert.deepStrictEqual(bodyOf("film/two", { ...ordered, ratio: "9:16" }), {
+    const sku = { seconds: 6, resolution: "1080p" }
+    assert.deepStrictEqual(bodyOf("film/two", sku), { say: "a lighthouse", size: "wide" })
+    assert.deepStrictEqual(bodyOf("film/two", { ...sku, ratio: "9:16" }), {
       say: "a lighthouse",
       size: "tall"
     })
@@ -230,9 +230,9 @@ describe("the rows of a document", () => {
     )
     assert.deepStrictEqual(rowOfModel(row, "film/two").seconds, [6, 6])
     assert.isUndefined(rowOfModel(row, "film/two").onlySeconds)
-    const coded = builtInProtocols.video.get("vp_d")
-    assert.isDefined(coded)
-    assert.strictEqual(rowOfModel(coded, "kling-v3"), coded)
+    const codedRow = builtInProtocols.video.get("vp_d")
+    assert.isDefined(codedRow)
+    assert.strictEqual(rowOfModel(codedRow, "kling-v3"), codedRow)
   })
 
   it("have the parameters of the vendor's schema, but for what is mapped, priced or left out", () => {
