@@ -73,8 +73,8 @@ const addressInText = new RegExp(
   "gi"
 )
 
-/** The addresses in a value that may lead to a product. */
-const addressesIn = (value: unknown): ReadonlyArray<string> => {
+/** The addresses in a value that may lead to a product, in the usual fields and in `more` of them. */
+const addressesIn = (value: unknown, more: ReadonlySet<string>): ReadonlyArray<string> => {
   if (typeof value === "string") {
     return [...value.matchAll(addressInText)].map(([, url = ""]) => url)
   }
@@ -84,9 +84,9 @@ const addressesIn = (value: unknown): ReadonlyArray<string> => {
     if (productFields.has(field) || explainingFields.has(field)) return []
     // Some vendors put an error into an object of this name, with links in its explanation.
     const isEnvelope = field === "output" && Predicate.isObject(inner)
-    return addressFields.has(field) && !isEnvelope
+    return (addressFields.has(field) || more.has(field)) && !isEnvelope
       ? leavesOf(inner).filter((text) => address.test(text))
-      : addressesIn(inner)
+      : addressesIn(inner, more)
   })
 }
 
@@ -96,18 +96,25 @@ const fieldInText = new RegExp(
   "i"
 )
 
+const noFields: ReadonlySet<string> = new Set()
+
 /**
  * Whether an error contains a product, which must then not reach the client. `certain` proves that
  * the product was made; `maybe` means that a text or an address could be a product. A value that
- * only repeats the request is not a product.
+ * only repeats the request is not a product. `fileFields` are the vendor's own names of fields with
+ * addresses, in lower case.
  */
-export const productIn = (body: unknown, request: unknown): "none" | "maybe" | "certain" => {
+export const productIn = (
+  body: unknown,
+  request: unknown,
+  fileFields = noFields
+): "none" | "maybe" | "certain" => {
   if (typeof body === "string") {
     const isText = fieldInText.test(body) || mediaIn(body).length > 0
     return isText ? "maybe" : "none"
   }
   const products = productsIn(body)
-  const addresses = addressesIn(body)
+  const addresses = addressesIn(body, fileFields)
   if (products.length === 0 && addresses.length === 0) return "none"
   const requestValues = leavesOf(request)
   const isNew = (text: string) =>

@@ -48,11 +48,11 @@ export const byDocuments = <A>(
   }
 }
 
-const liveTables = (own: ProtocolTables, stored: StoredDocumentsShape): ProtocolTables => {
-  const tables = byDocuments(stored, (documents) => protocolsWith(own, documents))
+const liveTables = (builtIn: ProtocolTables, stored: StoredDocumentsShape): ProtocolTables => {
+  const tables = byDocuments(stored, (documents) => protocolsWith(builtIn, documents))
   return {
-    ...own,
-    own,
+    ...builtIn,
+    builtIn,
     video: liveMap(() => tables().video),
     image: liveMap(() => tables().image)
   }
@@ -60,10 +60,10 @@ const liveTables = (own: ProtocolTables, stored: StoredDocumentsShape): Protocol
 
 /** The protocols of the gateway, with those of the catalog's documents. */
 export const layerStoredDocuments = Layer.effectContext(
-  Effect.map(Protocols, (own) => {
+  Effect.map(Protocols, (builtIn) => {
     const stored = makeStoredDocuments()
     return Context.make(StoredDocuments, stored).pipe(
-      Context.add(Protocols, liveTables(own, stored))
+      Context.add(Protocols, liveTables(builtIn, stored))
     )
   })
 )

@@ -137,3 +137,26 @@ layer(layerSockets)("a refusal that only its text tells", (it) => {
     })
   )
 })
+
+layer(layerSockets)("a refusal of a document's vendor with a file in a field of its own", (it) => {
+  it.effect.each([
+    { asset: "https://media.test/1.mp4" },
+    { made: { Asset: ["https://media.test/1.mp4"] } },
+    { asset: "/files/1.mp4" }
+  ])("beside %j proves nothing, and is not forwarded", (more) =>
+    Effect.gen(function* () {
+      const body = { title: "Input validation failed", detail: "no", ...more }
+      const vendor = yield* brokenVendor({ status: 422, body })
+      const { answers } = replicateDocument
+      const { video } = yield* makeQueueAdapters([
+        { ...replicateDocument, answers: { ...answers, files: ["/made/asset/*"] } }
+      ])
+      const adapter = yield* Effect.orDie(Effect.fromNullishOr(video.get("replicate")))
+      const failure = yield* Effect.flip(
+        adapter.submit(accountAt(vendor.url), orderFor("replicate", "x"))
+      )
+      assert.deepInclude(failure, { _tag: "VendorRefused", body: null })
+      assert.notProperty(failure, "proof")
+    })
+  )
+})

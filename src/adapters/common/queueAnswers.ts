@@ -1,7 +1,7 @@
 /** Reads the answers of a vendor that a document describes. */
 import { Predicate, Schema } from "effect"
 import { JobId, WebAddress } from "../../domain/plainText.ts"
-import { valuesAt } from "../../domain/queue/jsonPointer.ts"
+import { fieldNameOf, valuesAt } from "../../domain/queue/jsonPointer.ts"
 import type { QueueDocument } from "../../domain/queue/QueueDocument.ts"
 import type { VendorLost, VendorRefused } from "../../domain/VendorOutcome.ts"
 import type { ChannelAccount } from "../../services/ProtocolAdapter.ts"
@@ -104,6 +104,10 @@ export const isFailedResult = (
 ): boolean =>
   status >= 400 && !otherStatuses.has(status) && textAt(body, answers.failed_result) !== null
 
+/** The names of the fields in which the vendor writes the addresses of files, in lower case. */
+const fileFieldsOf = ({ answers }: QueueDocument): ReadonlySet<string> =>
+  new Set(answers.files.map((place) => fieldNameOf(place)?.toLowerCase() ?? ""))
+
 /** The failure of an answer that has none of the expected values. */
 export const failedAnswer = (
   document: QueueDocument,
@@ -111,7 +115,10 @@ export const failedAnswer = (
   answer: VendorAnswer
 ): VendorRefused | VendorLost => {
   const message = Predicate.isObject(answer.body) ? messageIn(document, answer.body) : null
-  return message === null ? unusableAnswer(account, answer) : refusal(account, answer, { message })
+  const fileFields = fileFieldsOf(document)
+  return message === null
+    ? unusableAnswer(account, answer, { fileFields })
+    : refusal(account, answer, { message, fileFields })
 }
 
 /** The verdict of the vendor that a job has failed. */
@@ -123,7 +130,8 @@ export const failedJob = (
   refusal(account, answer, {
     message: messageIn(document, answer.body) ?? "The vendor failed to do the job",
     effectiveStatus: isFailedResult(document, answer) ? answer.status : null,
-    isVerdict: true
+    isVerdict: true,
+    fileFields: fileFieldsOf(document)
   })
 
 const textCode = (text: string): string => `text ${text}`
@@ -139,8 +147,8 @@ const textCodesIn = (messages: ReadonlyArray<string>, texts: object): ReadonlyAr
 const statusCode = (status: string): string => `http-${status}`
 
 /** The vendor's refusals. */
-export const queueRefusals = ({ refusals }: QueueDocument): RefusalTable => {
-  const { shapes, codes = {}, statuses = {}, texts = {} } = refusals
+export const queueRefusals = (document: QueueDocument): RefusalTable => {
+  const { shapes, codes = {}, statuses = {}, texts = {} } = document.refusals
   const byStatus = Object.keys(statuses).map(statusCode)
   const shapeOf =
     ({ message, codes: places }: (typeof shapes)[number]): Shape =>
@@ -150,7 +158,7 @@ export const queueRefusals = ({ refusals }: QueueDocument): RefusalTable => {
       const answerCodes = places.flatMap((place) => valuesAt(body, place).filter(isCode))
       return [...textCodesIn(messages, texts), ...answerCodes.map(String), ...byStatus]
     }
-  return refusalTable(shapes.map(shapeOf), {
+  const table = refusalTable(shapes.map(shapeOf), {
     ...Object.fromEntries(
       Object.entries(statuses).map(([status, meaning]) => [
         statusCode(status),
@@ -162,6 +170,7 @@ export const queueRefusals = ({ refusals }: QueueDocument): RefusalTable => {
     ),
     ...Object.fromEntries(Object.entries(codes).map(([code, meaning]) => [code, meanings[meaning]]))
   })
+  return { ...table, fileFields: fileFieldsOf(document) }
 }
 
 /** Whether a body is an error in the vendor's form. */

@@ -61,6 +61,8 @@ export interface RefusalTable {
   readonly shapes: ReadonlyArray<Shape>
   /** The meanings by code in lower case. */
   readonly codes: ReadonlyMap<string, Meaning>
+  /** The vendor's own fields with addresses of products, in lower case, beside the usual ones. */
+  readonly fileFields?: ReadonlySet<string>
 }
 
 /** Codes that mean, at every vendor, that the gateway's account is empty, closed or not allowed. */
@@ -234,7 +236,9 @@ export const judgeFailure = (
   const { effectiveStatus, proof } = verdictOf(table, answer)
   const mark = jobMarkOf(answer)
   const isProved =
-    proof !== null && mark === null && productIn(answer.body, answer.requestBody) === "none"
+    proof !== null &&
+    mark === null &&
+    productIn(answer.body, answer.requestBody, table.fileFields) === "none"
   const upstreamId = mark?.upstreamId ?? null
   return new VendorRefused({
     ...failure,

@@ -69,6 +69,8 @@ interface RefusalText {
   readonly effectiveStatus?: number | null
   /** Set if the vendor's error says that the job itself failed. */
   readonly isVerdict?: true
+  /** The vendor's own fields with addresses of products, in lower case, beside the usual ones. */
+  readonly fileFields?: ReadonlySet<string>
 }
 
 /** The maximum number of bytes of an error body that is forwarded to clients. */
@@ -87,13 +89,14 @@ const brokenJson = /^\s*[[{]/
  */
 const clientBody = (
   account: ChannelAccount,
-  { status, bytes, body, requestBody }: VendorAnswer
+  { status, bytes, body, requestBody }: VendorAnswer,
+  fileFields: RefusalText["fileFields"]
 ): unknown =>
   status < 400 ||
   bytes > MAX_REFUSAL_BYTES ||
   !isExplained(body) ||
   (typeof body === "string" && (startsEvents(body) || brokenJson.test(body))) ||
-  productIn(body, requestBody) !== "none"
+  productIn(body, requestBody, fileFields) !== "none"
     ? null
     : scrub(account, body)
 
@@ -136,7 +139,7 @@ export const refusal = (
   return new VendorRefused({
     effectiveStatus,
     status: answer.status,
-    body: clientBody(account, answer),
+    body: clientBody(account, answer, text.fileFields),
     message,
     retryAfterSeconds: answer.retryAfterSeconds,
     answer: traceOf(answer),
@@ -154,9 +157,12 @@ export const brokenAnswer = (answer: VendorAnswer) =>
  */
 export const unusableAnswer = (
   account: ChannelAccount,
-  answer: VendorAnswer
+  answer: VendorAnswer,
+  text: RefusalText = {}
 ): VendorRefused | VendorLost =>
-  answer.status >= 300 || isErrorText(answer.body) ? refusal(account, answer) : brokenAnswer(answer)
+  answer.status >= 300 || isErrorText(answer.body)
+    ? refusal(account, answer, text)
+    : brokenAnswer(answer)
 
 /**
  * A refusal by the adapter itself, in the vendor's form, of an input for which the API has no

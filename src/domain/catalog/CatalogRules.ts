@@ -33,7 +33,7 @@ interface ModalityRules {
   /** The limits that apply to models of the modality. */
   readonly limits?: ReadonlyArray<keyof ModelLimits>
   /** The protocol table of the modality; null if the gateway has no protocol for it. */
-  readonly protocols: Exclude<keyof ProtocolTables, "own"> | null
+  readonly protocols: Exclude<keyof ProtocolTables, "builtIn"> | null
 }
 
 const textLimits = ["input_tokens", "output_tokens", "image_tokens", "thought_tokens"] as const
@@ -353,9 +353,9 @@ function* offerFaults(protocols: ProtocolTables, { models, mounts }: CatalogDocu
 
 /** The faults of the catalog's documents, and documents of protocols that the gateway has. */
 function* protocolFaults(tables: ProtocolTables, { protocols = [] }: CatalogDocument): Faults {
-  const { own = tables } = tables
+  const { builtIn = tables } = tables
   const takenIds = new Set(
-    [own.video, own.image, own.text, own.rerank, own.audio].flatMap((table) => [
+    [builtIn.video, builtIn.image, builtIn.text, builtIn.rerank, builtIn.audio].flatMap((table) => [
       ...(table?.keys() ?? [])
     ])
   )

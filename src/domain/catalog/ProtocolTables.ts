@@ -38,7 +38,7 @@ export interface ProtocolTables {
   /** Protocols of the modalities tts and asr. */
   readonly audio?: ReadonlyMap<string, AudioProtocolRow>
   /** The tables without the protocols of the catalog's documents, if these ones have them. */
-  readonly own?: ProtocolTables
+  readonly builtIn?: ProtocolTables
 }
 
 type DocumentRows = Pick<ProtocolTables, "video" | "image">
@@ -75,14 +75,14 @@ export const protocolsWith = (
   tables: ProtocolTables,
   documents: ReadonlyArray<QueueDocument>
 ): ProtocolTables => {
-  const own = tables.own ?? tables
-  if (documents.length === 0) return own
+  const builtIn = tables.builtIn ?? tables
+  if (documents.length === 0) return builtIn
   const rows = documentRows(documents)
   return {
-    ...own,
-    own,
-    video: new Map([...own.video, ...rows.video]),
-    image: new Map([...own.image, ...rows.image])
+    ...builtIn,
+    builtIn,
+    video: new Map([...builtIn.video, ...rows.video]),
+    image: new Map([...builtIn.image, ...rows.image])
   }
 }
 

@@ -37,6 +37,10 @@ export const fieldPointer = (parent: string, name: string): string =>
 /** Whether the pointer appends to a list, so that it can hold several values. */
 export const isListPointer = (pointer: string): boolean => tokensOf(pointer).includes(APPEND)
 
+/** The name of the field that a pointer leads to, past lists and objects of any field. */
+export const fieldNameOf = (pointer: string): string | undefined =>
+  tokensOf(pointer).findLast((token) => token !== EACH && !/^\d+$/.test(token))
+
 const childrenOf = (value: unknown, token: string): ReadonlyArray<unknown> => {
   if (token === EACH) {
     return Predicate.isObjectOrArray(value) ? Object.values(value) : []

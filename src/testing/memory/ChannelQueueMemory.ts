@@ -138,8 +138,8 @@ export const layerChannelQueueMemory = Layer.effect(
         Effect.sync(() => {
           const orders = waitingAt(channelId)
           if (orders.length === 0 && !isFull(channelId, maxTasks)) return null
-          const own = orders.filter((order) => order.organizationId === organizationId).length
-          return positionBy(channelId, organizationId, own + 1)
+          const ownCount = orders.filter((order) => order.organizationId === organizationId).length
+          return positionBy(channelId, organizationId, ownCount + 1)
         }),
       channels: Effect.sync(() => [
         ...new Set([...waitingOrders.values()].map(({ channelId }) => channelId))

@@ -6,11 +6,11 @@ const optional = Schema.optionalKey
 
 const number = (minimum: number, maximum: number) =>
   optional(Schema.Finite.check(Schema.isBetween({ minimum, maximum })))
-const whole = (minimum: number, maximum: number) =>
+export const wholeNumber = (minimum: number, maximum: number) =>
   optional(Schema.Int.check(Schema.isBetween({ minimum, maximum })))
 
 /** An address or a data URL, which the vendor's runner fetches. */
-const File = Schema.String.check(Schema.isPattern(/^(?:https?:\/\/\S|data:[^;,]+;base64,.)/))
+export const File = Schema.String.check(Schema.isPattern(/^(?:https?:\/\/\S|data:[^;,]+;base64,.)/))
 
 const seconds = ["2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12"] as const
 
@@ -21,7 +21,7 @@ const seedanceFields = {
   camera_fixed: optional(Schema.Boolean),
   seed: optional(Schema.Int),
   enable_safety_checker: optional(Schema.Boolean),
-  num_frames: whole(29, 289)
+  num_frames: wholeNumber(29, 289)
 }
 
 const TextToVideo = Schema.Struct({
@@ -45,7 +45,7 @@ const sizes = {
   landscape_16_9: [1024, 576]
 } as const
 
-const side = whole(64, 4096)
+const side = wholeNumber(64, 4096)
 
 const Flux = Schema.Struct({
   prompt: Schema.NonEmptyString,
@@ -62,8 +62,8 @@ const Flux = Schema.Struct({
       Schema.Struct({ width: side, height: side })
     ])
   ),
-  num_images: whole(1, 4),
-  num_inference_steps: whole(1, 50),
+  num_images: wholeNumber(1, 4),
+  num_inference_steps: wholeNumber(1, 50),
   guidance_scale: number(1, 20),
   seed: optional(Schema.Int),
   output_format: optional(Schema.Literals(["jpeg", "png"])),
@@ -80,7 +80,7 @@ const Upscale = Schema.Struct({
   creativity: number(0, 1),
   resemblance: number(0, 1),
   guidance_scale: number(0, 20),
-  num_inference_steps: whole(4, 50),
+  num_inference_steps: wholeNumber(4, 50),
   seed: optional(Schema.Int),
   enable_safety_checker: optional(Schema.Boolean)
 })

@@ -1,20 +1,14 @@
 /** The models that the simulated Replicate serves, each with the fields of its input. */
 import { Effect, Schema } from "effect"
-import { noFacts, type OrderFacts } from "../fal/models.ts"
+import { File, noFacts, type OrderFacts, wholeNumber } from "../fal/models.ts"
 
 const optional = Schema.optionalKey
-
-const whole = (minimum: number, maximum: number) =>
-  optional(Schema.Int.check(Schema.isBetween({ minimum, maximum })))
-
-/** An address or a data URL. */
-const File = Schema.String.check(Schema.isPattern(/^(?:https?:\/\/\S|data:[^;,]+;base64,.)/))
 
 const Seedance = Schema.Struct({
   prompt: Schema.String,
   image: optional(File),
   last_frame_image: optional(File),
-  duration: whole(2, 12),
+  duration: wholeNumber(2, 12),
   resolution: optional(Schema.Literals(["480p", "720p", "1080p"])),
   aspect_ratio: optional(Schema.Literals(["16:9", "4:3", "1:1", "3:4", "9:16", "21:9", "9:21"])),
   fps: optional(Schema.Literal(24)),
@@ -62,11 +56,11 @@ const Schnell = Schema.Struct({
       "9:21"
     ])
   ),
-  num_outputs: whole(1, 4),
-  num_inference_steps: whole(1, 4),
+  num_outputs: wholeNumber(1, 4),
+  num_inference_steps: wholeNumber(1, 4),
   seed: optional(Schema.Int),
   output_format: optional(Schema.Literals(["webp", "jpg", "png"])),
-  output_quality: whole(0, 100),
+  output_quality: wholeNumber(0, 100),
   go_fast: optional(Schema.Boolean),
   megapixels: optional(Schema.Literals(["1", "0.25"])),
   disable_safety_checker: optional(Schema.Boolean)
