@@ -194,13 +194,21 @@ inBrowser(
           await row.getByRole("cell", { name: "Succeeded" }).waitFor()
           const charged = row.locator('[data-label="Charge (CNY)"]')
           assert.strictEqual(await charged.textContent(), charge)
-          let above = 0
-          for (const line of [row.locator("img"), row.getByText("Succeeded"), charged]) {
-            const box = await line.boundingBox()
-            assert.isNotNull(box)
-            assert.isAtLeast(box.y, above)
-            assert.isAtMost(box.x + box.width, 390)
-            above = box.y + box.height
+          // The places are read at once: the list moves while it is filled.
+          const places = await row.evaluate((card) =>
+            [
+              ...card.querySelectorAll('img, [data-label="Status"], [data-label="Charge (CNY)"]')
+            ].map((part) => {
+              const { top, bottom, right } = part.getBoundingClientRect()
+              return { top, bottom, right }
+            })
+          )
+          assert.lengthOf(places, 3)
+          let above = Number.NEGATIVE_INFINITY
+          for (const { top, bottom, right } of places) {
+            assert.isAtLeast(top, above)
+            assert.isAtMost(right, 390)
+            above = bottom
           }
           await page.setViewportSize({ width: 1280, height: 900 })
           await page.getByRole("button", { name: "Filter by team=red" }).click()
