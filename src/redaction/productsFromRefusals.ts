@@ -67,16 +67,22 @@ const productsIn = (value: unknown): ReadonlyArray<string> => {
   )
 }
 
-/** Matches addresses in JSON inside a text. */
-const addressInText = new RegExp(
-  `"(?:${[...addressFields].join("|")})\\\\*"\\s*:[\\s\\[{\\\\"]*(https?:[^\\s"\\\\]+)`,
-  "gi"
-)
+/**
+ * Matches a field in JSON that is inside a text or truncated: its name, and the address that its
+ * value begins with, if one does.
+ */
+const fieldInText = /"([^"\\]+)\\*"\s*:(?:[\s[{\\"]*(https?:[^\s"\\]+))?/gi
+
+/** The fields of JSON inside a text, with their names in lower case. */
+const fieldsInText = (text: string) =>
+  [...text.matchAll(fieldInText)].map(([, name = "", url]) => ({ name: name.toLowerCase(), url }))
 
 /** The addresses in a value that may lead to a product, in the usual fields and in `more` of them. */
 const addressesIn = (value: unknown, more: ReadonlySet<string>): ReadonlyArray<string> => {
   if (typeof value === "string") {
-    return [...value.matchAll(addressInText)].map(([, url = ""]) => url)
+    return fieldsInText(value).flatMap(({ name, url }) =>
+      url !== undefined && (addressFields.has(name) || more.has(name)) ? [url] : []
+    )
   }
   if (!Predicate.isObjectOrArray(value)) return []
   return Object.entries(value).flatMap(([name, inner]) => {
@@ -89,12 +95,6 @@ const addressesIn = (value: unknown, more: ReadonlySet<string>): ReadonlyArray<s
       : addressesIn(inner, more)
   })
 }
-
-/** Matches a product or address field in JSON that is inside a text or truncated. */
-const fieldInText = new RegExp(
-  `"(?:${[...productFields, ...addressFields].join("|")})\\\\*"\\s*:`,
-  "i"
-)
 
 const noFields: ReadonlySet<string> = new Set()
 
@@ -110,8 +110,10 @@ export const productIn = (
   fileFields = noFields
 ): "none" | "maybe" | "certain" => {
   if (typeof body === "string") {
-    const isText = fieldInText.test(body) || mediaIn(body).length > 0
-    return isText ? "maybe" : "none"
+    const hasField = fieldsInText(body).some(
+      ({ name }) => productFields.has(name) || addressFields.has(name) || fileFields.has(name)
+    )
+    return hasField || mediaIn(body).length > 0 ? "maybe" : "none"
   }
   const products = productsIn(body)
   const addresses = addressesIn(body, fileFields)

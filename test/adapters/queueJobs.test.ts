@@ -142,7 +142,9 @@ layer(layerSockets)("a refusal of a document's vendor with a file in a field of 
   it.effect.each([
     { asset: "https://media.test/1.mp4" },
     { made: { Asset: ["https://media.test/1.mp4"] } },
-    { asset: "/files/1.mp4" }
+    { asset: "/files/1.mp4" },
+    { note: JSON.stringify({ asset: "https://media.test/1.mp4" }) },
+    { note: JSON.stringify(JSON.stringify({ Asset: ["https://media.test/1.mp4"] })) }
   ])("beside %j proves nothing, and is not forwarded", (more) =>
     Effect.gen(function* () {
       const body = { title: "Input validation failed", detail: "no", ...more }
