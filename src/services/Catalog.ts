@@ -3,6 +3,7 @@
  * on.
  */
 import { Clock, Context, Effect, Order, Result } from "effect"
+import { type CatalogChange, compareLists } from "../domain/catalog/CatalogChange.ts"
 import type {
   CatalogDocument,
   CatalogWrite,
@@ -11,12 +12,7 @@ import type {
   Model,
   Mount
 } from "../domain/catalog/CatalogDocument.ts"
-import {
-  type CatalogChange,
-  compareLists,
-  findFaults,
-  findWarnings
-} from "../domain/catalog/CatalogRules.ts"
+import { findFaults, findWarnings } from "../domain/catalog/CatalogRules.ts"
 import {
   keyFaults,
   originFaults,

@@ -1,5 +1,5 @@
-/** Checks a catalog for contradictions, and compares two versions of a catalog. */
-import { Equal, Struct } from "effect"
+/** Checks a catalog for contradictions. */
+import { Struct } from "effect"
 import { builtInDocuments } from "../queue/builtInDocuments.ts"
 import { documentFaults } from "../queue/queueFaults.ts"
 import type { FieldFault } from "../requestFields.ts"
@@ -476,32 +476,3 @@ export const findWarnings = (
   ...billWarnings(protocols, catalog),
   ...limitWarnings(videoUses(protocols, catalog))
 ]
-
-export interface ListChange {
-  readonly added: ReadonlyArray<string>
-  readonly changed: ReadonlyArray<string>
-  readonly removed: ReadonlyArray<string>
-}
-
-export interface CatalogChange
-  extends Readonly<Record<"channels" | "models" | "mounts", ListChange>> {
-  /** Absent where neither version describes a vendor by a document. */
-  readonly protocols?: ListChange
-}
-
-/** Compares two lists by the key of their entries. */
-export const compareLists = <A>(
-  before: ReadonlyArray<A>,
-  after: ReadonlyArray<A>,
-  key: (entry: A) => string
-): ListChange => {
-  const oldById = new Map(before.map((entry) => [key(entry), entry]))
-  const newById = new Map(after.map((entry) => [key(entry), entry]))
-  return {
-    added: [...newById.keys()].filter((id) => !oldById.has(id)),
-    changed: [...newById.keys()].filter(
-      (id) => oldById.has(id) && !Equal.equals(oldById.get(id), newById.get(id))
-    ),
-    removed: [...oldById.keys()].filter((id) => !newById.has(id))
-  }
-}

@@ -2,7 +2,6 @@ import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { CatalogDocument } from "../../../src/domain/catalog/CatalogDocument.ts"
 import {
-  compareLists,
   findFaults,
   findWarnings,
   mountProtocol
@@ -408,23 +407,4 @@ describe("the protocol of a mount", () => {
     assert(ofModel !== undefined && ofMount !== undefined)
     assert.strictEqual(mountProtocol(ofModel, ofMount), spoken)
   })
-})
-
-describe("the change between two lists", () => {
-  const compare = (before: ReadonlyArray<string>, after: ReadonlyArray<string>) =>
-    compareLists(before, after, (entry) => entry.slice(0, 1))
-
-  it.each([
-    [[], [], [], [], []],
-    [["a1"], ["a1"], [], [], []],
-    [[], ["a1", "b1"], ["a", "b"], [], []],
-    [["a1", "b1"], [], [], [], ["a", "b"]],
-    [["a1"], ["a2"], [], ["a"], []],
-    [["a1", "b1", "c1"], ["c1", "b2", "d1"], ["d"], ["b"], ["a"]]
-  ])(
-    "from %j to %j adds %j, changes %j and removes %j",
-    (before, after, added, changed, removed) => {
-      assert.deepStrictEqual(compare(before, after), { added, changed, removed })
-    }
-  )
 })
