@@ -181,8 +181,11 @@ const images: Product = {
 /** The number of orders that are cancelled at random moments. */
 const CANCELS = Number(process.env.CANCELS ?? 60)
 
+/** Some images are never made, and nothing waits for them at the end. */
+const settings = { ...webhookSettings, shutdownSeconds: 1 }
+
 for (const kind of databasesInTurn(import.meta.filename)) {
-  layer(layerTestGateway(kind, webhookSettings, { catalogFor }).pipe(Layer.provide(pausing)), {
+  layer(layerTestGateway(kind, settings, { catalogFor }).pipe(Layer.provide(pausing)), {
     excludeTestServices: true,
     timeout: "240 seconds"
   })(`tasks that are cancelled (${kind})`, (it) => {
