@@ -374,7 +374,7 @@ export const imageCalls = (protocol: string, dialect: ImageDialect) =>
         Effect.flatMap(({ result, surplus, delivered }) => {
           if (delivered !== undefined) onDelivered(delivered)
           const withTime = withCreationTime(result)
-          return surplus > 0 ? Effect.andThen(reportSurplus(account, surplus), withTime) : withTime
+          return Effect.andThen(reportSurplus(account, surplus), withTime)
         }),
         inSpan
       )
@@ -506,8 +506,11 @@ const withTaskId = (upstreamId: string, failure: VendorFailure): VendorFailure =
 }
 
 /** Reports images beyond the ordered number, which the vendor may bill. */
-const reportSurplus = (account: ChannelAccount, surplus: number): Effect.Effect<void> =>
-  Metric.update(Metric.withAttributes(surplusImages, { channel: account.channelId }), surplus).pipe(
+const reportSurplus = (account: ChannelAccount, surplus: number): Effect.Effect<void> => {
+  if (surplus <= 0) return Effect.void
+  const counter = Metric.withAttributes(surplusImages, { channel: account.channelId })
+  return Metric.update(counter, surplus).pipe(
     Effect.andThen(Effect.logWarning("image order: vendor returned more images than ordered")),
     Effect.annotateLogs({ channel: account.channelId, surplus })
   )
+}
