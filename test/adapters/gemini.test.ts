@@ -74,33 +74,24 @@ const subject: ImageSubject = {
   channelPath: "",
   ordered: 1,
   wires: [
-    {
-      says: "a prompt alone",
-      body: { prompt: "a lighthouse" },
-      path,
-      wire: wire([]),
-      images: 1
-    },
+    { says: "a prompt alone", body: { prompt: "a lighthouse" }, path, wire: wire([]) },
     {
       says: "size, shape and seed go out by the vendor's names",
       body: { prompt: "a lighthouse", size: "512", aspect_ratio: "16:9", seed: 7 },
       path,
-      wire: wire([], { seed: 7, imageConfig: { aspectRatio: "16:9", imageSize: "512" } }),
-      images: 1
+      wire: wire([], { seed: 7, imageConfig: { aspectRatio: "16:9", imageSize: "512" } })
     },
     {
       says: "a size in small letters",
       body: { prompt: "a lighthouse", size: "1k", response_format: "b64_json" },
       path,
-      wire: wire([], { imageConfig: { imageSize: "1K" } }),
-      images: 1
+      wire: wire([], { imageConfig: { imageSize: "1K" } })
     },
     {
       says: "references go out as bytes, in their order",
       body: { prompt: "a lighthouse", image: inline(1), images: [inline(2), { url: inline(3) }] },
       path,
-      wire: wire([wirePicture(1), wirePicture(2), wirePicture(3)]),
-      images: 1
+      wire: wire([wirePicture(1), wirePicture(2), wirePicture(3)])
     }
   ],
   unsent: [

@@ -1,4 +1,4 @@
-/** Asks the vendor of a running video to cancel it; the answer is shown as a notification. */
+/** Asks the vendor of a running task to cancel it; the answer is shown as a notification. */
 import { Button } from "@mantine/core"
 import { notifications } from "@mantine/notifications"
 import { IconPlayerStop } from "@tabler/icons-react"
@@ -8,14 +8,19 @@ import { useApiMutation } from "../../../gateway/hooks.tsx"
 
 export const CancelButton = ({
   id,
+  kind,
   isOperator = false
 }: {
   readonly id: string
+  readonly kind: "video" | "image"
   readonly isOperator?: boolean
 }) => {
   const { t } = useTranslation("orders")
   const ofMember = useApiMutation(
-    () => (gateway) => gateway.videos.cancel({ params: { task_id: id } }),
+    () => (gateway) => {
+      const options = { params: { task_id: id } }
+      return kind === "video" ? gateway.videos.cancel(options) : gateway.images.cancel(options)
+    },
     [["orders"]]
   )
   const ofOperator = useApiMutation(
