@@ -16,22 +16,24 @@ export const CancelButton = ({
   readonly isOperator?: boolean
 }) => {
   const { t } = useTranslation("orders")
-  const ofMember = useApiMutation(
-    () => (gateway) => {
-      const options = { params: { task_id: id } }
-      return kind === "video" ? gateway.videos.cancel(options) : gateway.images.cancel(options)
-    },
+  const video = useApiMutation(
+    () => (gateway) => gateway.videos.cancel({ params: { task_id: id } }),
     [["orders"]]
   )
-  const ofOperator = useApiMutation(
+  const image = useApiMutation(
+    () => (gateway) => gateway.images.cancel({ params: { task_id: id } }),
+    [["orders"]]
+  )
+  const operator = useApiMutation(
     () => (gateway) => gateway.history.cancelTask({ params: { id } }),
     [["orders"]]
   )
-  const cancellation = isOperator ? ofOperator : ofMember
+  const cancellation = { video, image, operator }[isOperator ? "operator" : kind]
   const cancel = async () => {
     try {
       const answer = await cancellation.mutateAsync(undefined)
-      const reason = "cancellation" in answer ? answer.cancellation?.message : undefined
+      const goesOn = answer.task_status === "processing" && "cancellation" in answer
+      const reason = goesOn ? answer.cancellation?.message : undefined
       const end = answer.task_status === "failed" ? "cancellation.done" : "cancellation.ended"
       notifications.show({ message: reason ?? t(end) })
     } catch (error) {
