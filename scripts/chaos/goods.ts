@@ -11,6 +11,10 @@ export interface Good {
   readonly kind: "video" | "image"
   readonly protocol: string
   readonly upstreamModel: string
+  /** Whether clients get an address of the gateway, as the vendor's needs its key; false if missing. */
+  readonly isLinked?: boolean
+  /** The resolution of an order; 720p if missing. */
+  readonly resolution?: string
   /** The minimum and maximum number of seconds or images of one order. */
   readonly units: readonly [least: number, most: number]
   readonly holdNano: (units: number) => bigint
@@ -84,6 +88,26 @@ export const goods: ReadonlyArray<Good> = [
     units: [2, 12],
     ...perUnit(600_000_000n),
     weight: 2
+  },
+  {
+    model: "shot-1",
+    kind: "video",
+    protocol: "veo",
+    upstreamModel: "veo-3.1-generate-preview",
+    isLinked: true,
+    units: [8, 8],
+    ...perUnit(400_000_000n),
+    weight: 1
+  },
+  {
+    model: "reel-1",
+    kind: "video",
+    protocol: "minimax",
+    upstreamModel: "MiniMax-H3",
+    resolution: "768p",
+    units: [4, 12],
+    ...perUnit(80_000_000n),
+    weight: 1
   },
   {
     model: "paint-1",

@@ -144,7 +144,7 @@ export const makePlan = Effect.fnUntraced(function* (options: {
     promptDigest: digestOf(prompt),
     json:
       good.kind === "video"
-        ? { model: good.model, prompt, duration: units, resolution: "720p" }
+        ? { model: good.model, prompt, duration: units, resolution: good.resolution ?? "720p" }
         : { model: good.model, prompt, n: units },
     idempotencyKey: keyed ? `order-${id}` : null
   }

@@ -10,7 +10,13 @@ import { JobId, WebAddress } from "../domain/plainText.ts"
 import type { VendorFailure } from "../domain/VendorOutcome.ts"
 import type { ChannelAccount, ImageOrder } from "../services/ProtocolAdapter.ts"
 import { absentTaskStatuses, type CheckDialect, NO_TASK } from "./common/accountCheck.ts"
-import { type ImageDialect, type ImageTask, imageCalls } from "./common/adapterCalls.ts"
+import {
+  type ImageCancelDialect,
+  type ImageDialect,
+  type ImageTask,
+  imageCalls
+} from "./common/adapterCalls.ts"
+import { cloudCancel, cloudPollRequest } from "./common/cloudTasks.ts"
 import { cloudRefusals, emptyAnswer, failedJob, flatFailure } from "./common/flatErrors.ts"
 import type { GeneratedImages } from "./common/standardImages.ts"
 import { isErrorText } from "./wire/errorText.ts"
@@ -111,13 +117,16 @@ const readAnswer = (
   return isJobId(taskId) ? { taskId } : Result.fail(emptyAnswer(account, answer))
 }
 
-const failedStatuses: ReadonlySet<unknown> = new Set(["FAILED", "CANCELED", "CANCELLED"])
+const cancelledStatuses: ReadonlySet<unknown> = new Set(["CANCELED", "CANCELLED"])
 
 /** Reads a poll; null while the task is not finished. */
 const readTask = (account: ChannelAccount, answer: VendorAnswer): Images | null => {
   if (answer.status >= 300 || !isOutput(answer.body)) return null
   const { output } = answer.body
-  if (failedStatuses.has(output.task_status)) return Result.fail(failedJob(account, answer, output))
+  const isCancelled = cancelledStatuses.has(output.task_status)
+  if (isCancelled || output.task_status === "FAILED") {
+    return Result.fail(failedJob(account, answer, output, isCancelled))
+  }
   if (output.task_status !== "SUCCEEDED") return null
   const urls = imagesIn(answer.body)
   return urls.length > 0 ? Result.succeed(urls) : Result.fail(brokenAnswer(answer))
@@ -160,6 +169,15 @@ export const readMessages = (
 const readGenerated: ImageDialect["readGenerated"] = (account, answer, order) =>
   readMessages(account, answer, order, tasksUrl(account))
 
+const readStatus: ImageCancelDialect["readStatus"] = (account, answer) => {
+  if (answer.status >= 300 || !isOutput(answer.body)) {
+    return Result.fail(flatFailure(account, answer))
+  }
+  const { task_status: status } = answer.body.output
+  if (cancelledStatuses.has(status)) return Result.succeed("cancelled")
+  return Result.succeed(status === "PENDING" ? "queued" : "other")
+}
+
 const readChecked: CheckDialect["readChecked"] = (account, answer) =>
   answer.status < 300 && isOutput(answer.body) && !isErrorText(answer.body)
     ? Result.void
@@ -182,5 +200,6 @@ export const makeIpB = imageCalls("ip_b", {
   generateRequest,
   readGenerated,
   refusals: () => cloudRefusals,
+  cancel: { ...cloudCancel, isQueue: false, statusRequest: cloudPollRequest, readStatus },
   check: taskCheck(tasksUrl, cloudRefusals)
 })

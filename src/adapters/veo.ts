@@ -178,20 +178,26 @@ const statusNames: StatusNames = {
 
 const filteredMessage = "The vendor withheld the video because of its content"
 
-/** The state of an operation, with the vendor's reason where it ended without a video. */
+/** The address of the video in a result; undefined where it has none. */
+const videoIn = (response: unknown): string | undefined =>
+  isVideoResponse(response)
+    ? listOf(response.generateVideoResponse.generatedSamples).find(isSample)?.video.uri
+    : undefined
+
+/**
+ * The state of an operation, with the vendor's reason where it ended without a video. A video that
+ * stands beside an error was made all the same.
+ */
 const reportOf = ({ done, error, response }: Readonly<Record<string, unknown>>) => {
   if (done !== true) return { status: "running", videoUrl: undefined, message: null }
+  const videoUrl = videoIn(response)
+  if (videoUrl !== undefined) return { status: "done", videoUrl, message: null }
   if (error !== undefined && error !== null) {
     return { status: "error", videoUrl: undefined, ...errorText(error) }
   }
   if (!isVideoResponse(response)) return { status: "done", videoUrl: undefined, message: null }
-  const {
-    generatedSamples: samples,
-    raiMediaFilteredCount: count,
-    raiMediaFilteredReasons: reasons
-  } = response.generateVideoResponse
-  const videoUrl = listOf(samples).find(isSample)?.video.uri
-  if (videoUrl !== undefined) return { status: "done", videoUrl, message: null }
+  const { raiMediaFilteredCount: count, raiMediaFilteredReasons: reasons } =
+    response.generateVideoResponse
   return isCount(count) || areReasons(reasons)
     ? {
         status: "filtered",

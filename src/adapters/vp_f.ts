@@ -30,25 +30,13 @@ import { readResolution } from "../domain/video/tiers.ts"
 import type { ImageRole } from "../domain/video/VideoBody.ts"
 import type { VideoUsage } from "../domain/video/VideoCharge.ts"
 import { textOf, type VideoBlock } from "../domain/video/VideoInput.ts"
-import type { ChannelAccount, VideoOrder } from "../services/ProtocolAdapter.ts"
-import { type CancelDialect, type VideoDialect, videoCalls } from "./common/adapterCalls.ts"
+import type { VideoOrder } from "../services/ProtocolAdapter.ts"
+import { type VideoDialect, videoCalls } from "./common/adapterCalls.ts"
+import { cloudCancel, cloudPollRequest } from "./common/cloudTasks.ts"
 import { cloudRefusals, flatFailure } from "./common/flatErrors.ts"
-import {
-  readCancelledWith,
-  type StatusNames,
-  taskStatus,
-  unknownTask
-} from "./common/videoStatus.ts"
+import { type StatusNames, taskStatus, unknownTask } from "./common/videoStatus.ts"
 import { localRefusal } from "./wire/vendorFailures.ts"
-import {
-  bearer,
-  cloudUrl,
-  get,
-  omitEmpty,
-  post,
-  postEmpty,
-  secondsOf
-} from "./wire/vendorRequest.ts"
+import { bearer, cloudUrl, omitEmpty, post, secondsOf } from "./wire/vendorRequest.ts"
 
 // Wire schemas
 
@@ -283,15 +271,6 @@ const submitRequest: VideoDialect["submitRequest"] = (account, order) =>
     )
   )
 
-const taskUrl = (account: ChannelAccount, upstreamId: string): string =>
-  cloudUrl(account, `tasks/${encodeURIComponent(upstreamId)}`)
-
-const pollRequest: VideoDialect["pollRequest"] = (account, { upstreamId }) =>
-  Result.succeed(get(taskUrl(account, upstreamId), bearer(account)))
-
-const cancelRequest: CancelDialect["cancelRequest"] = (account, { upstreamId }) =>
-  Result.succeed(postEmpty(`${taskUrl(account, upstreamId)}/cancel`, bearer(account)))
-
 // From the vendor
 
 const readSubmitted: VideoDialect["readSubmitted"] = (account, answer) =>
@@ -347,17 +326,14 @@ const readPolled: VideoDialect["readPolled"] = (account, answer) => {
   })
 }
 
-/** The vendor cancels pending tasks alone, and refuses others by this code. */
-const readCancelled = readCancelledWith(flatFailure, (code) => code === "UnsupportedOperation")
-
 // Calls
 
 export const vpF: VideoDialect = {
   submitRequest,
   readSubmitted,
-  pollRequest,
+  pollRequest: cloudPollRequest,
   readPolled,
   refusals: () => cloudRefusals,
-  cancel: { jobs: "unfinished", cancelRequest, readCancelled }
+  cancel: cloudCancel
 }
 export const makeVpF = videoCalls("vp_f", vpF)

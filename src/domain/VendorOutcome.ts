@@ -64,6 +64,8 @@ export class VendorRefused extends Schema.TaggedError<VendorRefused>()("VendorRe
    * Set if the vendor reported that the job itself failed, which means that the job is not billed.
    */
   isVerdict: Schema.optionalKey(Schema.Boolean),
+  /** Set if the job ended because it was cancelled. */
+  isCancelled: Schema.optionalKey(Schema.Boolean),
   ...traceFields
 }) {}
 
@@ -115,6 +117,21 @@ export const duplicateJob = (upstreamId: string) =>
   })
 
 export type VendorFailure = VendorRefused | VendorUnreachable | VendorLost
+
+/** The failure of an order whose task was cancelled before its vendor was called. */
+export const cancelledOrder = () =>
+  new VendorRefused({
+    effectiveStatus: 409,
+    status: 409,
+    body: null,
+    message: "The task was cancelled before its vendor was called",
+    retryAfterSeconds: null,
+    isVerdict: true,
+    isCancelled: true
+  })
+
+export const isCancelled = (failure: VendorFailure): boolean =>
+  failure._tag === "VendorRefused" && failure.isCancelled === true
 
 /**
  * Whether a 2xx answer arrived but could not be read: it was too large, cut off, late, broken, or

@@ -33,6 +33,12 @@ export interface Cancellation {
   readonly message: string
 }
 
+/** The error of a task whose vendor says that it cancelled the job. */
+export const cancelledByVendor = {
+  errorCode: "cancelled",
+  errorMessage: "The vendor cancelled the task"
+} as const
+
 /** Returns the URL of the task's file number `n`. */
 export type AddressOf = (n: number) => string
 

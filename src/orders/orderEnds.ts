@@ -11,6 +11,7 @@ import {
   type Doubt,
   doubtOf,
   duplicateJob,
+  isCancelled,
   type OrderFailure,
   orderFailureOf,
   ownFailure,
@@ -23,7 +24,7 @@ import { withSpan } from "../runtime/spans.ts"
 import { IdempotencyKeys, type RequestKey, type StoredAnswer } from "../services/IdempotencyKeys.ts"
 import { type Closer, Ledger } from "../services/Ledger.ts"
 import { lateSuccesses } from "../services/metrics.ts"
-import { TaskEnds, TaskRepo } from "../services/TaskRepo.ts"
+import { TaskEnds, type TaskOutcome, TaskRepo } from "../services/TaskRepo.ts"
 import type { CurrentMount } from "./mountTurns.ts"
 import type { OrderCall } from "./orderCall.ts"
 import { annotateUsage } from "./orderTelemetry.ts"
@@ -116,10 +117,29 @@ export const makeOrderEnds = Effect.gen(function* () {
   }, inReleaseSpan)
 
   /**
+   * Ends a task whose vendor cancelled the job, as a cancel does. Such a cancel may have ended it
+   * before.
+   */
+  const endCancelled = Effect.fnUntraced(function* (open: OpenOrder, task: TaskOutcome) {
+    yield* open.reach("refused")
+    yield* ledger.release({
+      ...closeOf(open),
+      task,
+      orphan: null,
+      answer: null,
+      forgetKey: false
+    })
+    taskEnds.notify(open.run.id)
+    yield* open.reach("returned")
+  }, inReleaseSpan)
+
+  /**
    * Releases the hold, and only then answers with `error`, which is the client's error of the
    * failure.
    */
   const giveBack = (open: OpenOrder, failure: VendorFailure, error: UpstreamError) => {
+    const task = isCancelled(failure) ? (open.terms.task?.cancelled ?? null) : null
+    if (task !== null) return Effect.andThen(endCancelled(open, task), Effect.fail(error))
     const stored = orderFailureOf(failure, error, (message) => open.terms.redact(message, open.run))
     return Effect.andThen(release(open, error, doubtOf(failure), stored), Effect.fail(error))
   }

@@ -117,6 +117,8 @@ export interface OrderTerms {
 interface OrderTask {
   readonly created: NewTask
   readonly rejected: (error: UpstreamError, run: OrderRun) => TaskOutcome
+  /** The end of a task whose vendor cancelled the job; null where no job is awaited. */
+  readonly cancelled: TaskOutcome | null
 }
 
 /** How an order waits for a place at a channel that has as many tasks as it may have. */

@@ -31,6 +31,15 @@ import { ChannelQueue, waitedTooLong } from "../services/channels/ChannelQueue.t
 import { Ledger, type Release } from "../services/Ledger.ts"
 import { releaseOrLog } from "../services/ledgerAnswers.ts"
 import { type AbandonedTask, type Task, TaskEnds, TaskRepo } from "../services/TaskRepo.ts"
+import {
+  CANCEL_RETRY,
+  CANCEL_WAIT_SECONDS,
+  cancelledWhileWaiting,
+  notAccepted,
+  notAsked,
+  oneCall
+} from "./cancellations.ts"
+import { makeImageCancels } from "./ImageCancels.ts"
 import { makePollQueue } from "./PollQueue.ts"
 import { makeVideoPolls } from "./VideoPolls.ts"
 import { deadlineExceeded, makeVideoVerdicts } from "./VideoVerdicts.ts"
@@ -51,7 +60,7 @@ export class TaskSettlement extends Context.Service<
     end(organizationId: string, id: string): Effect.Effect<Task, TaskNotFound>
     /**
      * Asks the vendor to cancel a task that a read has found. The first end in the ledger counts,
-     * whether that is a cancelled task or a video that was finished meanwhile.
+     * whether that is a cancelled task or a product that was finished meanwhile.
      */
     cancel(organizationId: string, id: string): Effect.Effect<CancelledTask, TaskNotFound>
     /**
@@ -85,30 +94,6 @@ export interface CancelledTask {
   /** Why the task goes on; null where it has ended. */
   readonly cancellation: Cancellation | null
 }
-
-const notAsked: Cancellation = {
-  status: "unknown",
-  message: "The vendor could not be asked, so the task goes on: cancel it again"
-}
-
-const notAccepted: Cancellation = {
-  status: "unknown",
-  message: "The vendor has not accepted the task yet: cancel it again"
-}
-
-const cancelledWhileWaiting = {
-  errorCode: "cancelled",
-  errorMessage: "The task was cancelled while it waited for a place at its channel"
-}
-
-const oneCall: Cancellation = {
-  status: "refused",
-  message: "The vendor makes it in one call, which cannot be cancelled, so the task goes on"
-}
-
-/** The time for which a cancel waits for a poll of the same task to end, beyond the ask interval. */
-const CANCEL_WAIT_SECONDS = 5
-const CANCEL_RETRY = "100 millis"
 
 /**
  * The maximum number of tasks in one claim. A full claim is followed by another one immediately.
@@ -188,6 +173,7 @@ export const layerTaskSettlement = Layer.effect(
       runInBackground(freePlace(id))
     })
     const polls = yield* makeVideoPolls(verdicts)
+    const cancelImages = yield* makeImageCancels(verdicts)
     const pollQueue = yield* makePollQueue({
       limit: settings.pollsPerChannel,
       staleMillis: 1000 * settings.leaseSeconds * STALE_SHARE
@@ -325,6 +311,20 @@ export const layerTaskSettlement = Layer.effect(
       return cancellation
     })
 
+    /** Cancels a task that has not ended and does not wait; returns why it goes on, if it does. */
+    const cancelRunning = (task: Task): Effect.Effect<Cancellation | null, TaskNotFound> => {
+      switch (taskKindOf(task.id)) {
+        case "image":
+          return detached.run(cancelImages(task))
+        case "video":
+          return task.state === "processing"
+            ? cancelAtVendor(task.organizationId, task.id)
+            : Effect.succeed(notAccepted)
+        default:
+          return Effect.succeed(oneCall)
+      }
+    }
+
     const cancel: TaskSettlement["Service"]["cancel"] = Effect.fnUntraced(
       function* (organizationId, id) {
         const storedTask = yield* find(organizationId, id)
@@ -333,11 +333,7 @@ export const layerTaskSettlement = Layer.effect(
         if (storedTask.state === "waiting" && (yield* endWaiting(storedTask))) {
           return { task: yield* find(organizationId, id), cancellation: null }
         }
-        if (storedTask.state !== "processing") {
-          const isVideo = taskKindOf(id) === "video"
-          return { task: storedTask, cancellation: isVideo ? notAccepted : oneCall }
-        }
-        const cancellation = yield* cancelAtVendor(organizationId, id)
+        const cancellation = yield* cancelRunning(storedTask)
         const task = yield* find(organizationId, id)
         return { task, cancellation: task.finished ? null : cancellation }
       }
@@ -434,7 +430,7 @@ export const layerTaskSettlement = Layer.effect(
     ) {
       const abandoned = yield* tasks.abandoned(scope)
       if (abandoned.length > 0) yield* failpoints.pass("sweep.found")
-      yield* releaseEach(abandoned, ({ isQueued, state }) =>
+      yield* releaseEach(abandoned, ({ isQueued, state, upstreamId }) =>
         state === "waiting"
           ? { task: { from: "waiting", state: "failed", ...waitedTooLong }, orphan: null }
           : {
@@ -444,7 +440,7 @@ export const layerTaskSettlement = Layer.effect(
                 errorCode: "upstream_error",
                 errorMessage: "The gateway stopped before the vendor's answer was recorded"
               },
-              orphan: { upstreamId: null, reason: "gateway_stopped" }
+              orphan: { upstreamId, reason: "gateway_stopped" }
             }
       )
       yield* ledger.sweepExpiredHolds(scope)

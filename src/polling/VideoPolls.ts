@@ -1,22 +1,22 @@
 /** Polls vendors about claimed tasks. One poll request covers one task or several tasks. */
 import { Array as Arr, Effect, Result } from "effect"
 import { isMaker, makeKeyTurns } from "../channels/keyTurns.ts"
-import type { Cancellation } from "../domain/taskAnswers.ts"
+import { type Cancellation, cancelledByVendor } from "../domain/taskAnswers.ts"
 import { isUnreadableAnswer, type VendorFailure } from "../domain/VendorOutcome.ts"
 import { pauseSeconds } from "../domain/video/PollPace.ts"
 import { makeBoundedMap } from "../runtime/boundedMap.ts"
 import { Failpoints } from "../runtime/Failpoints.ts"
 import { withSpan } from "../runtime/spans.ts"
-import { CallLog, CurrentCallSubjects, recordCalls } from "../services/CallLog.ts"
+import { CallLog, recordCalls } from "../services/CallLog.ts"
 import { ChannelCredentials, type KeyedAccount } from "../services/channels/ChannelCredentials.ts"
 import {
-  type CancelAnswer,
   ProtocolAdapter,
   type VideoAdapter,
   type VideoBatchPoll,
   type VideoStatus
 } from "../services/ProtocolAdapter.ts"
 import { type ClaimedTask, TaskRepo } from "../services/TaskRepo.ts"
+import { noCancelling, requestCancel } from "./cancellations.ts"
 import type { PollProblem, VideoVerdicts } from "./VideoVerdicts.ts"
 
 type ClaimedTasks = Arr.NonEmptyReadonlyArray<ClaimedTask>
@@ -37,42 +37,12 @@ export interface PollAnswer {
   readonly settle: Effect.Effect<void>
 }
 
-const noCancelling: Cancellation = {
-  status: "refused",
-  message: "The vendor's interface cannot cancel a task, so the task goes on"
-}
-
-const isBegun: Cancellation = {
-  status: "refused",
-  message: "The vendor cancels only tasks that it has not begun, so the task goes on"
-}
-
-const isRequested: Cancellation = {
-  status: "requested",
-  message: "The vendor took the request to cancel; the task's end shows whether it did"
-}
-
-const refusedWith = (message: string): Cancellation => ({
-  status: "refused",
-  message: `The vendor does not cancel the task: ${message}`
-})
-
 /** The status of a task whose vendor answered a cancel with its end. */
 const cancelledStatus: VideoStatus = {
   _tag: "Failed",
-  code: "cancelled",
-  message: "The vendor cancelled the task"
+  code: cancelledByVendor.errorCode,
+  message: cancelledByVendor.errorMessage
 }
-
-/** Records the calls of the effect as cancels. */
-const asCancel = Effect.updateService(CurrentCallSubjects, (current) =>
-  current === null
-    ? null
-    : {
-        ...current,
-        subjects: current.subjects.map((subject) => ({ ...subject, purpose: "cancel" as const }))
-      }
-)
 
 /**
  * The maximum number of tasks in `singleTasks`. When a task is dropped from the map, one more
@@ -199,12 +169,7 @@ export const makeVideoPolls = Effect.fnUntraced(function* (verdicts: VideoVerdic
       })
     )
 
-  /**
-   * Asks the vendor to cancel the job, and polls it afterwards, because the hold is released by the
-   * vendor's report of the end alone. `report` gets what came of the request. A vendor that deletes
-   * ended jobs by the same request is polled before it too, and gets the request once, and only for
-   * a job in its queue.
-   */
+  /** Asks the vendor to cancel the job; `report` gets what came of the request. */
   const cancelJob = Effect.fnUntraced(function* (
     adapter: VideoAdapter,
     account: KeyedAccount,
@@ -212,29 +177,23 @@ export const makeVideoPolls = Effect.fnUntraced(function* (verdicts: VideoVerdic
     report: (cancellation: Cancellation) => void
   ) {
     const { cancel } = adapter
-    const settledBy = (status: VideoStatus): PollAnswer => ({
-      settle: settle(task, status, account)
-    })
-    if (cancel === undefined) {
-      report(noCancelling)
-      return settledBy(yield* adapter.poll(account, task))
-    }
-    if (cancel.jobs === "queued") {
-      const status = yield* adapter.poll(account, task)
-      if (status._tag !== "Processing" || status.isQueued !== true) {
-        report(isBegun)
-        return settledBy(status)
-      }
-      if (!(yield* repo.startCancel(task.organizationId, task.id))) {
-        report(isRequested)
-        return settledBy(status)
-      }
-    }
-    const answer: CancelAnswer = yield* asCancel(cancel.send(account, task))
-    yield* failpoints.pass("video.cancelled")
-    if (answer._tag === "Cancelled") return settledBy(cancelledStatus)
-    report(answer._tag === "Requested" ? isRequested : refusedWith(answer.message))
-    return settledBy(yield* adapter.poll(account, task))
+    const poll = adapter.poll(account, task)
+    if (cancel === undefined) report(noCancelling)
+    const status =
+      cancel === undefined
+        ? yield* poll
+        : yield* requestCancel(
+            {
+              jobs: cancel.jobs,
+              send: cancel.send(account, task),
+              poll,
+              isQueued: (status) => status._tag === "Processing" && status.isQueued === true,
+              start: repo.startCancel(task.organizationId, task.id),
+              afterSend: failpoints.pass("video.cancelled")
+            },
+            report
+          )
+    return { settle: settle(task, status === "cancelled" ? cancelledStatus : status, account) }
   })
 
   const cancelRequestFor = (task: ClaimedTask, report: (cancellation: Cancellation) => void) =>

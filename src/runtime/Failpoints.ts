@@ -19,7 +19,7 @@ export type Failpoint =
   | "video.waiting"
   | "video.started"
   | "video.claimed"
-  | "video.cancelled"
+  | `${"video" | "image"}.cancelled`
   | "video.verdict"
   | "video.settled"
   | "sweep.found"

@@ -47,11 +47,15 @@ export interface VideoOrder {
   readonly parameters: VendorValues
 }
 
-/** Identifies a task at the vendor, and the vendor's model that runs it. */
-export interface VideoTaskRef {
-  /** The vendor's task id, as `submit` returned it. */
+/** Identifies a job at the vendor, and the vendor's model that runs it. */
+export interface JobRef {
+  /** The vendor's id of the job, as the answer to its order had it. */
   readonly upstreamId: string
   readonly upstreamModel: string
+}
+
+/** Identifies the job of a video. */
+export interface VideoTaskRef extends JobRef {
   /** The protocol under which the catalog listed the model when the task was ordered. */
   readonly listedProtocol: string
   /** Whether the order asked for a file with the watermark "made by AI"; false when left out. */
@@ -86,7 +90,7 @@ export type CancelAnswer =
   /** The vendor does not cancel the job in its present state, so the job goes on. */
   | { readonly _tag: "Refused"; readonly message: string }
 
-export interface VideoCancel {
+export interface JobCancel<Job extends JobRef> {
   /**
    * Which jobs may be cancelled: those that the vendor has not begun, or all that have not ended.
    * For `queued` the job is polled first, because such vendors delete ended jobs by the same
@@ -94,7 +98,20 @@ export interface VideoCancel {
    */
   readonly jobs: "queued" | "unfinished"
   /** Asks the vendor once. A failure says nothing about the state of the job. */
-  send(account: ChannelAccount, task: VideoTaskRef): Effect.Effect<CancelAnswer, VendorFailure>
+  send(account: ChannelAccount, job: Job): Effect.Effect<CancelAnswer, VendorFailure>
+}
+
+/** How the job of images is, as far as a cancel needs to know. */
+export type ImageJobStatus = "queued" | "cancelled" | "other"
+
+export interface ImageCancel extends JobCancel<JobRef> {
+  /**
+   * Whether the vendor answers every order with a job. Where it may answer with the images instead,
+   * an order that is not answered yet cannot be cancelled.
+   */
+  readonly isQueue: boolean
+  /** Polls the job once. A failure of the poll says nothing about the state of the job. */
+  poll(account: ChannelAccount, job: JobRef): Effect.Effect<ImageJobStatus, VendorFailure>
 }
 
 /**
@@ -142,7 +159,7 @@ export interface VideoAdapter extends Checkable, MediaInputs {
    */
   readonly batchPoll?: VideoBatchPoll
   /** Absent where the protocol cannot cancel a job. */
-  readonly cancel?: VideoCancel
+  readonly cancel?: JobCancel<VideoTaskRef>
   /**
    * The headers with which the files of jobs are loaded from the origin of the account's address.
    * Absent where everybody can load them by their addresses.
@@ -187,6 +204,8 @@ export interface ImageAdapter extends Checkable, MediaInputs {
     onJob?: (upstreamId: string) => Effect.Effect<void, VendorFailure>,
     onDelivered?: (delivered: DeliveredImages) => void
   ): Effect.Effect<ImageResult, VendorFailure>
+  /** Absent where the vendor makes images in one call, or cannot cancel a job of images. */
+  readonly cancel?: ImageCancel
   /**
    * Generates the images and passes every event to `take` as it arrives, until `take` returns
    * false. Fails also when the stream breaks, contains an error or ends without a final image, even
@@ -219,6 +238,11 @@ export interface ModelOrder<Body> {
 export interface ImageOrder extends ModelOrder<ImageBody> {
   /** The images to edit; null or absent for new images. */
   readonly edit?: ImageEdit | null
+  /**
+   * Whether the client reads the images later, so that the vendor need not wait for them; false if
+   * missing.
+   */
+  readonly isReadLater?: boolean
 }
 
 /**

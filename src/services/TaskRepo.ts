@@ -214,9 +214,24 @@ export const AbandonedTask = Schema.Struct({
   id: Schema.String,
   state: Schema.Literals(["submitting", "waiting"]),
   /** Whether the task has waited for a place at its channel, so that its client has its id. */
-  isQueued: Schema.Boolean
+  isQueued: Schema.Boolean,
+  /** The vendor's id of the job that makes its images; null where none is known. */
+  upstreamId: Schema.NullOr(Schema.String)
 })
 export type AbandonedTask = typeof AbandonedTask.Type
+
+/** A task of images whose vendor makes them as a job, for a request to cancel it. */
+export const ImageJob = Schema.Struct({
+  organizationId: Schema.String,
+  id: Schema.String,
+  channelId: Schema.String,
+  protocol: Schema.String,
+  upstreamModel: Schema.String,
+  upstreamId: Schema.String,
+  accountVersion: Schema.Int,
+  keyName: Schema.String
+})
+export type ImageJob = typeof ImageJob.Type
 
 /** A running task whose vendor has not reported an end by the deadline. */
 export const OverdueTask = Schema.Struct({
@@ -283,6 +298,25 @@ export class TaskRepo extends Context.Service<
      */
     claimJob(orderId: string, job: VendorsJob): Effect.Effect<void, DuplicateJob>
     /**
+     * Records that the vendor of a task of images is about to be called: the task's lease, which is
+     * 0 until then, increases. False where the task has ended.
+     */
+    startCall(organizationId: string, id: string): Effect.Effect<boolean>
+    /**
+     * Records the job that makes the images of a task, so that every gateway can cancel it. Of
+     * several jobs of a task the first one stays. Retries like `accept`.
+     */
+    recordJob(
+      organizationId: string,
+      id: string,
+      upstream: Omit<UpstreamTask, "origin">
+    ): Effect.Effect<void>
+    /**
+     * Claims the job of a task of images for a request to cancel it. None where the task has ended
+     * or has no job yet, or where the last claim is younger than the ask interval.
+     */
+    claimJobToCancel(organizationId: string, id: string): Effect.Effect<Option.Option<ImageJob>>
+    /**
      * Stores the vendor's id of a task that the vendor accepted after the gateway had given it up.
      * The id is written to the task's orphan, so that an operator can find the job. Retries like
      * `accept`.
@@ -322,7 +356,7 @@ export class TaskRepo extends Context.Service<
     ): Effect.Effect<boolean>
     /**
      * Records that a request to cancel the task is about to be sent. False where one was sent within
-     * the time of a lease, or the task is not processing: of several gateways only one sends it.
+     * the time of a lease, or the task has no running job: of several gateways only one sends it.
      */
     startCancel(organizationId: string, id: string): Effect.Effect<boolean>
     /**

@@ -448,6 +448,57 @@ export const taskRepoSuite = (
       })
     )
 
+    it.effect(
+      "an image's job is cancelled by one request at a time, until the task has ended",
+      () =>
+        Effect.gen(function* () {
+          const repo = yield* TaskRepo
+          const ledger = yield* Ledger
+          const { organizationId, ids } = yield* submittedTasks("image jobs", 1)
+          const [id = ""] = ids
+          const endUncalled = ledger.release({
+            organizationId,
+            holdId: id,
+            by: "poll",
+            task: {
+              from: "submitting",
+              state: "failed",
+              errorCode: "cancelled",
+              errorMessage: "",
+              lease: 0n
+            },
+            orphan: null,
+            answer: null,
+            forgetKey: false
+          })
+          assert.isTrue(yield* repo.startCall(organizationId, id))
+          assert.isFalse((yield* endUncalled).won)
+          const claim = repo.claimJobToCancel(organizationId, id)
+          assert.isTrue(Option.isNone(yield* claim))
+          assert.isFalse(yield* repo.startCancel(organizationId, id))
+          const { origin: _, ...job } = upstream("first")
+          yield* repo.recordJob(organizationId, id, job)
+          yield* repo.recordJob(organizationId, id, { ...job, upstreamId: "second" })
+          assert.deepInclude(yield* repo.find(organizationId, id), {
+            state: "submitting",
+            accountVersion: job.accountVersion
+          })
+          const claimed = Option.getOrThrow(yield* claim)
+          assert.deepInclude(claimed, { id, channelId: "image jobs", ...job })
+          const [left] = (yield* repo.abandoned("all")).filter((task) => task.id === id)
+          assert.strictEqual(left?.upstreamId, job.upstreamId)
+
+          // Another channel takes the order, whose vendor is not called yet.
+          const other = { channelId: "taken", protocol: "vp_e", upstreamModel: "other" }
+          const refusal = { reason: "rate_limited" as const, status: 429 }
+          const move = { organizationId, holdId: id, job: other, cost: null, refusal }
+          assert.isTrue(yield* ledger.reassign(move))
+          assert.isTrue((yield* endUncalled).won)
+          assert.isFalse(yield* repo.startCall(organizationId, id))
+          assert.isTrue(Option.isNone(yield* claim))
+        })
+    )
+
     it.effect("a paused channel is asked for nothing but tasks past their deadline", () =>
       Effect.gen(function* () {
         yield* claimTheRest

@@ -52,6 +52,9 @@ const cloud = { model: "voice-cloud", input: "a lighthouse", voice: "Cherry" }
 const film = { model: "film-1", prompt: "a lighthouse" }
 /** Of a vendor that a document describes, which is asked for the result after the status. */
 const queueFilm = { model: "film-fal", prompt: "a lighthouse" }
+/** Of Google, whose job is an operation, and of MiniMax, whose answers have a status of their own. */
+const veoFilm = { model: "film-veo", prompt: "a lighthouse", duration: 8 }
+const minimaxFilm = { model: "film-minimax", prompt: "a lighthouse", resolution: "768p" }
 const paint = { model: "paint-1", prompt: "a lighthouse" }
 const paintStream = { ...paint, stream: true, partial_images: 1 }
 /** Their first channel cannot be reached, and the second one can. */
@@ -101,6 +104,10 @@ const places: ReadonlyArray<
   ["video.claimed", "videos", queueFilm, 1, "97", "as before"],
   ["video.verdict", "videos", queueFilm, 1, "97", "as before"],
   ["video.settled", "videos", queueFilm, 1, "97", "as before"],
+  ["video.made", "videos", veoFilm, 1, "100", "given up"],
+  ["video.verdict", "videos", veoFilm, 1, "95.2", "as before"],
+  ["video.made", "videos", minimaxFilm, 1, "100", "given up"],
+  ["video.verdict", "videos", minimaxFilm, 1, "97", "as before"],
   ["image.placed", "images", paint, 0, "100", "ordered"],
   ["image.held", "images", paint, 0, "100", "given up"],
   ["image.reassigned", "images", paintDown, 0, "100", "given up"],
@@ -135,13 +142,16 @@ const catalogFor = (simulatorUrl: string) => {
   const catalog = textCatalog()(simulatorUrl)
   const second = { priority: 1, upstream_model: "vendor-second" }
   const prices = { kind: "characters", per_million_characters: "100" } as const
-  const queueFilmPrices = { kind: "second_video", per_second: { "720p": "0.6" } } as const
+  const perSecond = { "720p": "0.6", "768p": "0.6" }
+  const queueFilmPrices = { kind: "second_video", per_second: perSecond } as const
   const mounts = [
     {
       model: "film-fal",
       channel: "ch-f",
       upstream_model: "fal-ai/bytedance/seedance/v1/pro/text-to-video"
     },
+    { model: "film-veo", channel: "ch-g", upstream_model: "veo-3.1-generate-preview" },
+    { model: "film-minimax", channel: "ch-m", upstream_model: "MiniMax-H3" },
     { model: "voice-1", channel: "ch-t" },
     { model: "voice-eleven", channel: "ch-e", upstream_model: "eleven_v3" },
     { model: "voice-cloud", channel: "ch-q", upstream_model: "sim-tts" },
@@ -153,12 +163,21 @@ const catalogFor = (simulatorUrl: string) => {
     channels: [
       ...catalog.channels,
       { id: "ch-f", name: "F", base_url: `${simulatorUrl}/fal`, api_key: "vendor-key-f" },
+      { id: "ch-g", name: "G", base_url: `${simulatorUrl}/veo`, api_key: "vendor-key-g" },
+      { id: "ch-m", name: "M", base_url: `${simulatorUrl}/minimax`, api_key: "vendor-key-m" },
       { id: "ch-e", name: "E", base_url: `${simulatorUrl}/elevenlabs`, api_key: "vendor-key-e" },
       { id: "ch-q", name: "Q", base_url: `${simulatorUrl}/dashscope`, api_key: "vendor-key-q" }
     ],
     models: [
       ...catalog.models,
       { id: "film-fal", modality: "video" as const, protocol: "fal", prices: queueFilmPrices },
+      { id: "film-veo", modality: "video" as const, protocol: "veo", prices: queueFilmPrices },
+      {
+        id: "film-minimax",
+        modality: "video" as const,
+        protocol: "minimax",
+        prices: queueFilmPrices
+      },
       { id: "voice-1", modality: "tts" as const, protocol: "openai", prices },
       { id: "voice-eleven", modality: "tts" as const, protocol: "elevenlabs", prices },
       { id: "voice-cloud", modality: "tts" as const, protocol: "dashscope", prices }
@@ -335,6 +354,9 @@ const onlyAlone: ReadonlySet<Failpoint> = new Set([
 /** Alone on its database a gateway gives back at its start what others leave to their deadlines. */
 const onEmbedded: ReadonlySet<Failpoint> = new Set(["video.made", "image.made"])
 
+/** What one database shows of these, the other would show alike. */
+const onlyShared: ReadonlySet<object> = new Set([paintStream, veoFilm, minimaxFilm])
+
 const rowsOf = (rows: typeof places) =>
   ROUNDS === undefined
     ? shareOfDay(rows, DAYS)
@@ -352,9 +374,8 @@ layer(layerSurvivor, { excludeTestServices: true, timeout: "60 seconds" })(
 )
 
 for (const kind of ["embedded", sharedKind] as const) {
-  const rows = places.filter(
-    ([place, , order]) =>
-      order !== paintStream && (kind === "embedded" ? onEmbedded : onlyAlone).has(place)
+  const rows = places.filter(([place, , order]) =>
+    kind === "embedded" ? onEmbedded.has(place) && !onlyShared.has(order) : onlyAlone.has(place)
   )
   it.live.each(rowsOf(rows))(
     `${kind}: killed at %s of %s and started again, nothing is lost and nothing is sent twice`,

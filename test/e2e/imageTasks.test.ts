@@ -112,6 +112,14 @@ for (const kind of databasesInTurn(import.meta.filename)) {
           assert.deepStrictEqual(now.body, { id, task_status: "processing" })
           assert.isNotNull(now.headers.get("retry-after"))
           assert.deepInclude(yield* gateway.balance(who), { held: "0.2" })
+          const cancel = yield* gateway.call(`/v1/images/${id}/cancel`, {
+            method: "POST",
+            key: who.key
+          })
+          const message =
+            "The vendor makes it in one call, which cannot be cancelled, so the task goes on"
+          const cancellation = { status: "refused", message }
+          assert.deepStrictEqual(cancel.body, { id, task_status: "processing", cancellation })
           const following = yield* Effect.forkChild(
             gateway.call(`/v1/images/${id}/events`, { key: who.key })
           )

@@ -35,6 +35,18 @@ const prediction = (plan: AnswerPlan, mark: Mark, all: ReadonlyArray<number>): J
   return { id, status: "succeeded", output: inPart(plan, output) }
 }
 
+/** The answer of fal: of a host that waits for the result, or of the queue. */
+const falResult = (plan: AnswerPlan, mark: Mark, all: ReadonlyArray<number>): Json =>
+  plan.shape === "task"
+    ? { request_id: `${mark.text}job`, status: "IN_QUEUE" }
+    : {
+        images: inPart(
+          plan,
+          all.map((index) => ({ url: mediumOf(plan, mark, index, "png") }))
+        ),
+        seed: 42
+      }
+
 const imageBytes = (plan: AnswerPlan, mark: Mark, index: number): unknown =>
   plan.medium === "url" || plan.medium === "b64"
     ? `iVBORw0KGgo${mark.text}i${index}${PADDING}`
@@ -52,6 +64,7 @@ const candidates = (plan: AnswerPlan, mark: Mark, all: ReadonlyArray<number>): J
 
 const images = (plan: AnswerPlan, mark: Mark, { model, n }: Plan): Json => {
   const all = indexes(itemsOf(plan, n))
+  if (model === "paint-fal") return falResult(plan, mark, all)
   if (model === "paint-replicate") return prediction(plan, mark, all)
   if (model === "paint-gemini") return candidates(plan, mark, all)
   if (model === "paint-a" || model === "relay-paint-standard") {
@@ -217,6 +230,7 @@ export const refusalOf = ({ kind, model }: Plan, message: string): Json => {
   }
   switch (familyOf(model)) {
     case "gemini":
+    case "veo":
       return { error: { code: 400, message, status: "INVALID_ARGUMENT" } }
     case "a":
       return { error: { code: "InvalidParameter", message, type: "BadRequest" } }

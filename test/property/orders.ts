@@ -19,7 +19,8 @@ import {
   ELEVEN_MODEL,
   otherModels,
   type Plan,
-  plain
+  plain,
+  VEO_MODEL
 } from "./plans.ts"
 import { scriptedVendor, type VendorRequest } from "./scriptedVendor.ts"
 import { orderText, pollText } from "./shapes.ts"
@@ -221,8 +222,10 @@ const bodyOf = ({ model, kind, streamed, format, n }: Plan, lane: number): objec
   switch (kind) {
     case "image":
       return { ...name, prompt: "a lighthouse", n, ...stream }
-    case "video":
-      return { ...name, prompt: "a lighthouse", ...leastInput(model) }
+    case "video": {
+      const length = model === VEO_MODEL ? { duration: 8 } : {}
+      return { ...name, prompt: "a lighthouse", ...length, ...leastInput(model) }
+    }
     case "chat":
       return { ...name, messages: [{ role: "user", content: "hello" }], max_tokens: 50, ...stream }
     case "embedding":
@@ -248,6 +251,7 @@ const Task = Schema.fromJsonString(
   Schema.Struct({ id: Schema.String, task_status: Schema.optionalKey(Schema.String) })
 )
 const decodeTask = Schema.decodeUnknownOption(Task)
+const Films = Schema.Array(Schema.Struct({ url: Schema.String }))
 const Orphans = Schema.Array(Schema.Struct({ count: Schema.Int }))
 
 const markOf = (dice: Dice): Mark => {
@@ -278,12 +282,22 @@ export const makeOrders = Effect.gen(function* () {
       until: ({ held }) => held === "0"
     }).pipe(Effect.timeoutOrElse({ duration: PATIENCE, orElse: () => gateway.balance(customer) }))
 
+  /** The answer with the film to which the gateway's link leads. */
+  const linkedFilm = (answer: Received, id: string): Effect.Effect<Received> =>
+    sql`SELECT video_url AS url FROM tasks WHERE id = ${id}`.pipe(
+      Effect.flatMap(Schema.decodeUnknownEffect(Films)),
+      Effect.map(([film]) => ({ ...answer, body: Buffer.from(film?.url ?? "") })),
+      Effect.orDie
+    )
+
   const awaitTask = Effect.fnUntraced(function* (customer: Customer, first: Received) {
     const task = decodeTask(first.body.toString())
     if (first.status !== 200 || task._tag === "None") return []
     const url = `${gateway.url}/v1/videos/${task.value.id}`
     const last = yield* exchange(`${url}?wait=15`, customer.key, null)
-    return [last, yield* exchange(url, customer.key, null)]
+    const again = yield* exchange(url, customer.key, null)
+    const isLink = last.body.includes(`"video_url":"${gateway.url}`)
+    return isLink ? [last, again, yield* linkedFilm(again, task.value.id)] : [last, again]
   })
 
   const sendOnce = Effect.fnUntraced(function* (

@@ -243,6 +243,9 @@ const drawAnswer = (dice: Dice, kind: Kind, isInEvents: boolean): AnswerPlan => 
   return answer
 }
 
+/** Its films open with the gateway's key alone, so clients get addresses of the gateway. */
+export const VEO_MODEL = "reel-veo"
+
 /** Vendors beside those of the protocol catalog, with a model of each. */
 const otherVideos = [
   {
@@ -251,10 +254,12 @@ const otherVideos = [
     upstream: "fal-ai/bytedance/seedance/v1/pro/text-to-video"
   },
   { model: "queue-replicate", protocol: "replicate", upstream: "bytedance/seedance-1-pro" },
-  { model: "reel-minimax", protocol: "minimax", upstream: "MiniMax-H3" }
+  { model: "reel-minimax", protocol: "minimax", upstream: "MiniMax-H3" },
+  { model: VEO_MODEL, protocol: "veo", upstream: "veo-3.1-generate-preview" }
 ] as const
 
 const otherImages = [
+  { model: "paint-fal", protocol: "fal", upstream: "fal-ai/flux/dev" },
   { model: "paint-replicate", protocol: "replicate", upstream: "black-forest-labs/flux-schnell" },
   { model: "paint-gemini", protocol: "gemini", upstream: "gemini-3-pro-image-preview" }
 ] as const

@@ -4,6 +4,7 @@
  */
 import { ways } from "../support/protocolCatalog.ts"
 import type { Dice } from "../support/randomOrders.ts"
+import { otherModels } from "./plans.ts"
 
 type Body = Readonly<Record<string, unknown>>
 type Headers = Readonly<Record<string, string>>
@@ -19,7 +20,17 @@ interface Documented {
   readonly isInOk?: boolean
 }
 
-type Dialect = "content" | "codes" | "reasons" | "cloud" | "standard" | "relay"
+type Dialect =
+  | "content"
+  | "codes"
+  | "reasons"
+  | "cloud"
+  | "standard"
+  | "relay"
+  | "fal"
+  | "replicate"
+  | "google"
+  | "minimax"
 
 const REQUEST_ID = "0385dc79-5ff8-4d82-bcb6-000000000001"
 const WHY = `The request was refused. Request id: ${REQUEST_ID}`
@@ -48,6 +59,34 @@ const byWord = (status: number, code: string, follows: Follows, isInOk = false):
   body: { code, message: WHY, request_id: REQUEST_ID },
   follows,
   isInOk
+})
+
+const byDetail = (status: number, type: string, follows: Follows): Documented => ({
+  status,
+  body: { detail: [{ loc: ["body", "prompt"], msg: WHY, type }] },
+  follows
+})
+const byTitle = (status: number, title: string, follows: Follows): Documented => ({
+  status,
+  body: { title, detail: WHY, status },
+  follows
+})
+const byGoogle = (status: number, name: string, follows: Follows, reason?: string): Documented => ({
+  status,
+  body: {
+    error: {
+      code: status,
+      message: WHY,
+      status: name,
+      ...(reason === undefined ? {} : { details: [{ reason, domain: "googleapis.com" }] })
+    }
+  },
+  follows
+})
+const byBase = (code: number, follows: Follows): Documented => ({
+  status: 200,
+  body: { task_id: "", base_resp: { status_code: code, status_msg: WHY } },
+  follows
 })
 
 const documented: Readonly<Record<Dialect, ReadonlyArray<Documented>>> = {
@@ -132,18 +171,58 @@ const documented: Readonly<Record<Dialect, ReadonlyArray<Documented>>> = {
     inObject("")(403, "no_permission", "next key"),
     { status: 403, body: { error: "No permission" }, follows: "next key" },
     inObject("")(429, "rate_limit_exceeded", "next mount")
+  ],
+  fal: [
+    { status: 401, body: { detail: WHY }, follows: "next key" },
+    { status: 403, body: { detail: WHY }, follows: "next key" },
+    { status: 404, body: { detail: WHY }, follows: "next mount" },
+    { status: 400, body: { detail: WHY, error_type: "bad_request" }, follows: "nothing" },
+    byDetail(422, "value_error", "nothing"),
+    byDetail(422, "content_policy_violation", "nothing")
+  ],
+  replicate: [
+    byTitle(401, "Unauthenticated", "next key"),
+    byTitle(402, "Insufficient credit", "next key"),
+    byTitle(404, "Not found", "next mount"),
+    byTitle(422, "Input validation failed", "nothing")
+  ],
+  google: [
+    byGoogle(400, "INVALID_ARGUMENT", "nothing"),
+    byGoogle(400, "INVALID_ARGUMENT", "next key", "API_KEY_INVALID"),
+    byGoogle(400, "FAILED_PRECONDITION", "next key"),
+    byGoogle(401, "UNAUTHENTICATED", "next key"),
+    byGoogle(403, "PERMISSION_DENIED", "next key"),
+    byGoogle(403, "PERMISSION_DENIED", "next key", "SERVICE_DISABLED"),
+    byGoogle(404, "NOT_FOUND", "next mount"),
+    byGoogle(429, "RESOURCE_EXHAUSTED", "next mount"),
+    byGoogle(503, "UNAVAILABLE", "next mount")
+  ],
+  minimax: [
+    inObject("bad_request_error")(400, null, "nothing"),
+    inObject("authentication_error")(401, null, "next key"),
+    inObject("insufficient_balance_error")(402, null, "next key"),
+    inObject("permission_error")(403, null, "next key"),
+    inObject("rate_limit_error")(429, null, "next mount"),
+    inObject("overloaded_error")(503, null, "next mount"),
+    ...[1002, 1039, 1041].map((code) => byBase(code, "next mount")),
+    ...[1004, 1008, 2049].map((code) => byBase(code, "next key")),
+    ...[1026, 2013].map((code) => byBase(code, "nothing"))
   ]
 }
 
 /** Which forms of an error a dialect has. */
-type Form = "object" | "text" | "word" | "number" | "reason"
+type Form = "object" | "text" | "word" | "number" | "reason" | "detail" | "google"
 const forms: Readonly<Record<Dialect, ReadonlyArray<Form>>> = {
   content: ["object"],
   codes: ["number"],
   reasons: ["reason"],
   cloud: ["word", "object"],
   standard: ["object"],
-  relay: ["object", "text", "number"]
+  relay: ["object", "text", "number"],
+  fal: ["detail"],
+  replicate: ["detail"],
+  google: ["google"],
+  minimax: ["object"]
 }
 
 /** An error of each form with a code that no vendor has. */
@@ -152,12 +231,29 @@ const strangers: Readonly<Record<Form, Body>> = {
   text: { error: WHY },
   word: { code: "UpstreamBroke", message: WHY, request_id: REQUEST_ID },
   number: { code: 7123, message: WHY, request_id: REQUEST_ID },
-  reason: { code: 400, reason: "UpstreamBroke", message: WHY }
+  reason: { code: 400, reason: "UpstreamBroke", message: WHY },
+  detail: { detail: WHY, title: "UpstreamBroke", error_type: "UpstreamBroke" },
+  google: { error: { code: 400, message: WHY, status: "UPSTREAM_BROKE" } }
 }
 
-export const models: ReadonlyArray<string> = [...ways.map(({ model }) => model), "talk", "vector"]
+export const models: ReadonlyArray<string> = [
+  ...ways.map(({ model }) => model),
+  ...otherModels.map(({ model }) => model),
+  "talk",
+  "vector"
+]
+
+const otherDialects = {
+  fal: "fal",
+  replicate: "replicate",
+  veo: "google",
+  gemini: "google",
+  minimax: "minimax"
+} as const satisfies Record<(typeof otherModels)[number]["protocol"], Dialect>
 
 const dialectOf = (model: string): Dialect => {
+  const other = otherModels.find((one) => one.model === model)
+  if (other !== undefined) return otherDialects[other.protocol]
   if (/^(?:film|relay)-[ab]$/.test(model)) return "content"
   if (/-d$/.test(model)) return "codes"
   if (/-e$/.test(model)) return "reasons"
@@ -363,8 +459,12 @@ const makers: ReadonlyArray<(dice: Dice, own: Documented, model: string) => Said
       body: strangers[form]
     })
   },
-  (dice) => {
-    const body = pickOf(dice, foreignBodies)
+  (dice, _, model) => {
+    const hasDetails = dialectsOf(model).some((dialect) => forms[dialect].includes("detail"))
+    const body = pickOf(
+      dice,
+      foreignBodies.filter((one) => !(hasDetails && one.startsWith('{"detail"')))
+    )
     const type = body.startsWith("<")
       ? "text/html"
       : pickOf(dice, ["text/plain", "application/json"])

@@ -28,7 +28,7 @@ import { TALK_PRICES } from "../support/textCatalog.ts"
 import { wireTo } from "../support/wire.ts"
 import type { Mark } from "./answerParts.ts"
 import { productOf } from "./forms.ts"
-import { type Plan, plain } from "./plans.ts"
+import { otherModels, type Plan, plain, VEO_MODEL } from "./plans.ts"
 import { drawSaid, models, named, type Said } from "./refusalForms.ts"
 
 const CASES = Number(process.env.PROPERTY_CASES ?? 1000)
@@ -48,7 +48,10 @@ interface Case {
 const kindOf = (model: string): RefusedKind => {
   if (model === "talk") return "chat"
   if (model === "vector") return "embedding"
-  return ways.find((way) => way.model === model)?.modality === "image" ? "image" : "video"
+  const isImage = [...ways, ...otherModels].some(
+    (one) => one.model === model && one.modality === "image"
+  )
+  return isImage ? "image" : "video"
 }
 
 const drawCase = (seed: number): Case => {
@@ -73,6 +76,9 @@ const told = ({ model, isStreamed, answer, seed }: Case): string =>
   `PROPERTY_SEED=${seed} PROPERTY_CASES=1: ${model}${isStreamed ? " streamed" : ""}, ${answer.says}: ` +
   `${answer.status} ${JSON.stringify(answer.headers)} ${answer.body}`
 
+/** A length that the model has. */
+const secondsOf = (model: string): number => (model === VEO_MODEL ? 8 : 5)
+
 // What the adapters make of an answer
 
 const account: ChannelAccount = {
@@ -92,8 +98,9 @@ const makeReader = Effect.gen(function* () {
   return Effect.fnUntraced(function* ({ model, kind, isStreamed, answer }: Case) {
     reply = answer
     const way = ways.find((one) => one.model === model)
-    const protocol = way?.mounted ?? way?.listed ?? "openai"
-    const upstreamModel = way?.upstream ?? "m"
+    const other = otherModels.find((one) => one.model === model)
+    const protocol = other?.protocol ?? way?.mounted ?? way?.listed ?? "openai"
+    const upstreamModel = other?.upstream ?? way?.upstream ?? "m"
     const messages = [{ role: "user", content: "hi" }] as const
     const chat = { model, messages, stream: isStreamed }
     const media = { upstreamModel, body: { model, prompt: "x" } }
@@ -105,9 +112,11 @@ const makeReader = Effect.gen(function* () {
       isStreamed
         ? text.get(protocol)?.stream(account, { upstreamModel, body: chat }, () => Effect.void)
         : text.get(protocol)?.complete(account, { upstreamModel, body: chat })
-    const listedProtocol = way?.listed ?? ""
+    const listedProtocol = other?.protocol ?? way?.listed ?? ""
+    const seconds = secondsOf(model)
     const calls = {
-      video: () => video.get(protocol)?.submit(account, orderOf({ upstreamModel, listedProtocol })),
+      video: () =>
+        video.get(protocol)?.submit(account, orderOf({ upstreamModel, listedProtocol, seconds })),
       image: imageCall,
       chat: chatCall,
       embedding: () =>
@@ -186,9 +195,16 @@ const laneCases = [
 const catalogAt = (url: string): typeof CatalogWrite.Encoded => {
   const media = protocolCatalog(url)
   const vector = { kind: "tokens", per_million_input: "0.5" } as const
+  const paint = { kind: "image", per_image: "0.17" } as const
+  const film = { kind: "second_video", per_second: { "720p": "0.6", "768p": "0.6" } } as const
   const texts = { talk: TALK_PRICES, vector }
   const sides = ["first", "second"] as const
   const modelOf = ({ model }: Case) => {
+    const other = otherModels.find((one) => one.model === model)
+    if (other !== undefined) {
+      const { modality, protocol } = other
+      return { modality, protocol, prices: modality === "video" ? film : paint }
+    }
     if (model !== "talk" && model !== "vector") {
       return media.models.find(({ id }) => id === model) ?? assert.fail(model)
     }
@@ -214,11 +230,12 @@ const catalogAt = (url: string): typeof CatalogWrite.Encoded => {
     models: laneCases.map((one, lane) => ({ ...modelOf(one), id: `lane${lane}` })),
     mounts: laneCases.flatMap(({ model }, lane) => {
       const mount = media.mounts.find((one) => one.model === model)
+      const other = otherModels.find((one) => one.model === model)
       return sides.map((side, priority) => ({
         model: `lane${lane}`,
         channel: `lane${lane}-${side}`,
         protocol: mount?.protocol ?? null,
-        upstream_model: mount?.upstream_model ?? "m",
+        upstream_model: other?.upstream ?? mount?.upstream_model ?? "m",
         priority
       }))
     })
@@ -236,7 +253,8 @@ const orderBody = ({ model, kind, isStreamed }: Case, lane: number): object => {
   const name = { model: `lane${lane}`, ...(isStreamed ? { stream: true } : {}) }
   if (kind === "chat") return { ...name, messages: [{ role: "user", content: "hello" }] }
   if (kind === "embedding") return { ...name, input: "hello" }
-  return { ...name, prompt: "a lighthouse", ...leastInput(model) }
+  const length = kind === "video" ? { duration: secondsOf(model) } : {}
+  return { ...name, prompt: "a lighthouse", ...length, ...leastInput(model) }
 }
 
 const mark: Mark = { text: "QzRefusals", digits: "7123456789" }

@@ -29,7 +29,8 @@ const statusNames: Readonly<Record<string, Readonly<Record<State, string>>>> = {
   // A failed job of fal is completed as well, and has an error.
   fal: { working: "IN_PROGRESS", done: "COMPLETED", failed: "COMPLETED" },
   replicate: { working: "processing", done: "succeeded", failed: "failed" },
-  minimax: { working: "running", done: "succeeded", failed: "failed" }
+  minimax: { working: "running", done: "succeeded", failed: "failed" },
+  veo: { working: "running", done: "done", failed: "done" }
 }
 
 const otherFamilies: ReadonlyMap<string, string> = new Map(
@@ -46,6 +47,9 @@ export const familyOf = (model: string): string => {
   return model.endsWith("-e") ? "e" : "f"
 }
 
+const operationOf = (id: unknown): unknown =>
+  typeof id === "string" ? `models/veo-3.1-generate-preview/operations/${id}` : id
+
 export const submitted = (plan: AnswerPlan, mark: Mark, { model }: Plan): Json => {
   const id = jobIdOf(plan, mark)
   switch (familyOf(model)) {
@@ -61,6 +65,8 @@ export const submitted = (plan: AnswerPlan, mark: Mark, { model }: Plan): Json =
       return { request_id: id, status: "IN_QUEUE" }
     case "replicate":
       return { id, status: "starting" }
+    case "veo":
+      return { name: operationOf(id) }
     case "minimax":
       return { task_id: id, base_resp: { status_code: 0, status_msg: "success" } }
     default:
@@ -111,10 +117,19 @@ const pollForms: Readonly<Record<string, (task: Task, order: Plan) => Json>> = {
     err_code: isFailed ? "Bad" : "",
     creations: [{ url }]
   }),
-  fal: ({ id, status, isFailed, isResult, url }) => {
+  veo: ({ id, status, isFailed, url }) => ({
+    name: operationOf(id),
+    done: status === "done",
+    ...(isFailed ? { error: { code: 13, message: why, status: "INTERNAL" } } : {}),
+    ...(url === undefined
+      ? {}
+      : { response: { generateVideoResponse: { generatedSamples: [{ video: { uri: url } }] } } })
+  }),
+  fal: ({ id, status, isFailed, isResult, url }, { kind }) => {
     if (!isResult) return { request_id: id, status, ...(isFailed ? { error: why } : {}) }
     if (isFailed) return { detail: [{ loc: ["body"], msg: why, type: "content_policy_violation" }] }
-    return url === undefined ? { request_id: id, status } : { video: { url } }
+    if (url === undefined) return { request_id: id, status }
+    return kind === "image" ? { images: [{ url }] } : { video: { url } }
   },
   replicate: ({ id, status, isFailed, url }) => ({
     id,

@@ -1,5 +1,6 @@
 /** I8: each order to which a client got a 2xx response is in the ledger. */
 import type { Books, Job, Task } from "../books.ts"
+import { goods } from "../goods.ts"
 import type { Order, Witness } from "../witness.ts"
 import { groupBy, open, type Verdict } from "./verdict.ts"
 
@@ -38,13 +39,24 @@ const judgeTasks = (books: Books, witness: Witness): Verdict => {
   return docket.verdict
 }
 
+const linkedModels = new Set(goods.flatMap(({ isLinked, model }) => (isLinked ? [model] : [])))
+
+/** Whether the client was shown the video of the task. */
+const isVideoOf = (
+  { id, model, video_url: stored }: Books["tasks"][number],
+  shown: string | null
+) =>
+  linkedModels.has(model) && stored !== null
+    ? shown?.includes(`/v1/videos/${id}/content`) === true
+    : (stored ?? null) === shown
+
 const judgeSightings = (books: Books, witness: Witness): Verdict => {
   const docket = open("I8", "a state that a client saw is the state in the end")
   const tasks = new Map(books.tasks.map((task) => [task.id, task]))
   for (const { order, taskId, said, status, videoUrl } of witness.sightings) {
     const task = tasks.get(taskId)
     if (said === "succeeded" || said === "failed") {
-      const isSame = task?.state === said && (task.video_url ?? null) === videoUrl
+      const isSame = task?.state === said && isVideoOf(task, videoUrl)
       docket.look(isSame ? null : `${taskId} of order ${order.id} was seen ${said}`)
     } else if (status === 404) {
       docket.look(`${taskId} of order ${order.id} was answered before and is not found`)

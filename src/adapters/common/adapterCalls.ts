@@ -11,13 +11,16 @@ import type {
   CancelAnswer,
   ChannelAccount,
   ImageAdapter,
+  ImageCancel,
+  ImageJobStatus,
   ImageOrder,
   ImagePiece,
   ImageResult,
+  JobCancel,
+  JobRef,
   VendorModelList,
   VideoAdapter,
   VideoBatchPoll,
-  VideoCancel,
   VideoOrder,
   VideoStatus,
   VideoTaskRef
@@ -109,9 +112,16 @@ export interface VideoDialect {
 }
 
 /** The request to cancel a job, and its answer. */
-export interface CancelDialect extends Pick<VideoCancel, "jobs"> {
-  readonly cancelRequest: Write<VideoTaskRef>
-  readonly readCancelled: Read<VideoTaskRef, CancelAnswer>
+export interface CancelDialect<Job extends JobRef = VideoTaskRef>
+  extends Pick<JobCancel<Job>, "jobs"> {
+  readonly cancelRequest: Write<Job>
+  readonly readCancelled: Read<Job, CancelAnswer>
+}
+
+/** The requests to cancel and to poll a job of images, and their answers. */
+export interface ImageCancelDialect extends CancelDialect<JobRef>, Pick<ImageCancel, "isQueue"> {
+  readonly statusRequest: Write<JobRef>
+  readonly readStatus: Read<JobRef, ImageJobStatus>
 }
 
 const noRefusals = refusalTable([], {})
@@ -302,6 +312,8 @@ export interface ImageDialect {
   readonly takesBytes?: ImageAdapter["takesBytes"]
   /** Whether an order may have no place in the vendor's API, which is checked before its hold. */
   readonly checksOrders?: boolean
+  /** The cancelling of a job; set if the vendor answers orders with jobs and can cancel them. */
+  readonly cancel?: ImageCancelDialect
 }
 
 type OnJob = NonNullable<Parameters<ImageAdapter["generate"]>[2]>
@@ -316,7 +328,7 @@ export const imageCalls = (protocol: string, dialect: ImageDialect) =>
     const { timeout } = limits.image
     const { generateRequest, refusals = () => noRefusals, readStream, check } = dialect
     const { isOneByOne = () => false, listsModels = false, checksOrders = false } = dialect
-    const { takesBytes, models = listsModels ? standardModels : undefined } = dialect
+    const { takesBytes, models = listsModels ? standardModels : undefined, cancel } = dialect
     const readGenerated = withJudgement(refusals, dialect.readGenerated)
     const makeGenerate = (options: SendOptions) => {
       const sendGenerate = makeCall(wire)(generateRequest, readGenerated, options)
@@ -362,7 +374,7 @@ export const imageCalls = (protocol: string, dialect: ImageDialect) =>
         Effect.flatMap(({ result, surplus, delivered }) => {
           if (delivered !== undefined) onDelivered(delivered)
           const withTime = withCreationTime(result)
-          return surplus > 0 ? Effect.andThen(reportSurplus(account, surplus), withTime) : withTime
+          return Effect.andThen(reportSurplus(account, surplus), withTime)
         }),
         inSpan
       )
@@ -381,6 +393,16 @@ export const imageCalls = (protocol: string, dialect: ImageDialect) =>
       ...(check === undefined ? {} : { check: makeCheck(wire, check, limits) }),
       ...(models === undefined ? {} : { listModels: makeModelList(wire, limits, models) }),
       ...(takesBytes === undefined ? {} : { takesBytes }),
+      ...(cancel === undefined
+        ? {}
+        : {
+            cancel: {
+              jobs: cancel.jobs,
+              isQueue: cancel.isQueue,
+              send: makeCall(wire)(cancel.cancelRequest, cancel.readCancelled, limits.poll),
+              poll: makeCall(wire)(cancel.statusRequest, cancel.readStatus, limits.poll)
+            }
+          }),
       ...(checksOrders
         ? {
             checkOrder: (order: ImageOrder) =>
@@ -484,8 +506,11 @@ const withTaskId = (upstreamId: string, failure: VendorFailure): VendorFailure =
 }
 
 /** Reports images beyond the ordered number, which the vendor may bill. */
-const reportSurplus = (account: ChannelAccount, surplus: number): Effect.Effect<void> =>
-  Metric.update(Metric.withAttributes(surplusImages, { channel: account.channelId }), surplus).pipe(
+const reportSurplus = (account: ChannelAccount, surplus: number): Effect.Effect<void> => {
+  if (surplus <= 0) return Effect.void
+  const counter = Metric.withAttributes(surplusImages, { channel: account.channelId })
+  return Metric.update(counter, surplus).pipe(
     Effect.andThen(Effect.logWarning("image order: vendor returned more images than ordered")),
     Effect.annotateLogs({ channel: account.channelId, surplus })
   )
+}

@@ -48,12 +48,18 @@ export const flatFailure = (account: ChannelAccount, answer: VendorAnswer) =>
   hasOutput(answer.body) ? unusableAnswer(account, answer) : emptyAnswer(account, answer)
 
 /** The vendor's verdict on a failed job, from `{code, message}` inside the answer. */
-export const failedJob = (account: ChannelAccount, answer: VendorAnswer, job: unknown) => {
+export const failedJob = (
+  account: ChannelAccount,
+  answer: VendorAnswer,
+  job: unknown,
+  isCancelled: boolean
+) => {
   const { code, message } = errorFieldsOf(job)
   const meaning = code === null ? null : meaningOf(cloudRefusals, [code], answer.status)
   return refusal(account, answer, {
     message: message ?? "The vendor failed to do the job",
     effectiveStatus: meaning?.status ?? null,
-    isVerdict: true
+    isVerdict: true,
+    isCancelled
   })
 }

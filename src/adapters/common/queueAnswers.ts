@@ -121,6 +121,15 @@ export const failedAnswer = (
     : refusal(account, answer, { message, fileFields })
 }
 
+/** Whether an answer says that a job was cancelled, by its status or by the code of its error. */
+const isCancelledIn = (document: QueueDocument, body: unknown): boolean => {
+  const code = codeIn(document, body)
+  return (
+    stateIn(document, body)?.meaning === "cancelled" ||
+    (code !== null && document.statuses.cancelled?.includes(code) === true)
+  )
+}
+
 /** The verdict of the vendor that a job has failed. */
 export const failedJob = (
   document: QueueDocument,
@@ -131,6 +140,7 @@ export const failedJob = (
     message: messageIn(document, answer.body) ?? "The vendor failed to do the job",
     effectiveStatus: isFailedResult(document, answer) ? answer.status : null,
     isVerdict: true,
+    isCancelled: isCancelledIn(document, answer.body),
     fileFields: fileFieldsOf(document)
   })
 

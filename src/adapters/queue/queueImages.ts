@@ -6,7 +6,12 @@ import { imageBodyOf, isSingleImage } from "../../domain/queue/queueBody.ts"
 import type { VendorFailure } from "../../domain/VendorOutcome.ts"
 import type { ImageOrder } from "../../services/ProtocolAdapter.ts"
 import { absentTaskStatuses, type CheckDialect, NO_TASK } from "../common/accountCheck.ts"
-import { type ImageDialect, type ImageTask, imageCalls } from "../common/adapterCalls.ts"
+import {
+  type ImageCancelDialect,
+  type ImageDialect,
+  type ImageTask,
+  imageCalls
+} from "../common/adapterCalls.ts"
 import {
   failedAnswer,
   failedJob,
@@ -22,6 +27,7 @@ import { findModel, queueRequest, refuseFault } from "../common/queueRequests.ts
 import type { GeneratedImages } from "../common/standardImages.ts"
 import { decodeFully, type VendorAnswer } from "../wire/vendorAnswer.ts"
 import { brokenAnswer } from "../wire/vendorFailures.ts"
+import { jobRequest, queueCancel } from "./queueCancel.ts"
 
 // Wire schemas
 
@@ -32,13 +38,14 @@ type Images = Result.Result<GeneratedImages, VendorFailure>
 
 const generateRequestOf =
   (document: QueueDocument): ImageDialect["generateRequest"] =>
-  (account, { upstreamModel, body, edit = null }) =>
+  (account, { upstreamModel, body, edit = null, isReadLater = false }) =>
     Result.gen(function* () {
       const model = yield* findModel(document, imageModelsOf(document), upstreamModel)
       const order = plainOrderOf({ body, edit })
       const wire = yield* Result.mapError(imageBodyOf(document, model, order), refuseFault)
       const { submit } = document.calls
-      const call = { ...submit, headers: { ...submit.headers, ...submit.image_headers } }
+      const waitHeaders = isReadLater ? {} : submit.image_headers
+      const call = { ...submit, headers: { ...submit.headers, ...waitHeaders } }
       return queueRequest(document, call, account, { upstreamModel, upstreamId: null }, wire)
     })
 
@@ -118,6 +125,15 @@ const readGeneratedOf =
       : Result.succeed(taskOf(document, account, order, id))
   }
 
+const readStatusOf =
+  (document: QueueDocument): ImageCancelDialect["readStatus"] =>
+  (account, answer) => {
+    const state = answer.status < 300 ? stateIn(document, answer.body) : null
+    if (state === null) return Result.fail(failedAnswer(document, account, answer))
+    const { meaning } = state
+    return Result.succeed(meaning === "queued" || meaning === "cancelled" ? meaning : "other")
+  }
+
 const readCheckedOf =
   (document: QueueDocument): CheckDialect["readChecked"] =>
   (account, answer) =>
@@ -131,6 +147,7 @@ const readCheckedOf =
 export const makeQueueImages = (document: QueueDocument) => {
   const table = queueRefusals(document)
   const models = new Map(imageModelsOf(document).map((model) => [model.id, model]))
+  const { cancel, status } = document.calls
   return imageCalls(document.id, {
     generateRequest: generateRequestOf(document),
     readGenerated: readGeneratedOf(document),
@@ -139,6 +156,16 @@ export const makeQueueImages = (document: QueueDocument) => {
       return model !== undefined && isSingleImage(model)
     },
     refusals: () => table,
+    ...(cancel === undefined
+      ? {}
+      : {
+          cancel: {
+            ...queueCancel(document, cancel),
+            isQueue: true,
+            statusRequest: jobRequest(document, status),
+            readStatus: readStatusOf(document)
+          }
+        }),
     check: {
       checkRequest: checkRequestOf(document),
       readChecked: readCheckedOf(document),

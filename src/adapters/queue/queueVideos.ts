@@ -1,11 +1,11 @@
 /** Videos of the vendors that documents describe. */
-import { Predicate, Result, Schema } from "effect"
+import { Result, Schema } from "effect"
 import { readBill } from "../../domain/money/vendorBill.ts"
 import { type QueueDocument, videoModelsOf } from "../../domain/queue/QueueDocument.ts"
 import { videoBodyOf } from "../../domain/queue/queueBody.ts"
 import type { VideoUsage } from "../../domain/video/VideoCharge.ts"
 import { scrubText } from "../../redaction/credentialsFromClients.ts"
-import type { CancelAnswer, VideoStatus } from "../../services/ProtocolAdapter.ts"
+import type { VideoStatus } from "../../services/ProtocolAdapter.ts"
 import { type VideoDialect, videoCalls } from "../common/adapterCalls.ts"
 import {
   amountAt,
@@ -20,12 +20,12 @@ import {
   messageIn,
   numberAt,
   queueRefusals,
-  stateIn,
-  textAt
+  stateIn
 } from "../common/queueAnswers.ts"
 import { findModel, queueRequest, refuseFault } from "../common/queueRequests.ts"
 import { taskStatus, unknownTask } from "../common/videoStatus.ts"
 import type { VendorAnswer } from "../wire/vendorAnswer.ts"
+import { jobRequest, queueCancel } from "./queueCancel.ts"
 
 // Wire schemas
 
@@ -44,11 +44,6 @@ const submitRequestOf =
       const path = { upstreamModel, upstreamId: null }
       return queueRequest(document, document.calls.submit, account, path, body)
     })
-
-const requestOf =
-  (document: QueueDocument, call: QueueDocument["calls"]["status"]): VideoDialect["pollRequest"] =>
-  (account, task) =>
-    Result.succeed(queueRequest(document, call, account, task))
 
 // From the vendor
 
@@ -115,33 +110,6 @@ const isFinished =
   ({ status, body }: VendorAnswer): boolean =>
     status < 300 && stateIn(document, body)?.meaning === "finished"
 
-/** The answer to a request to cancel; vendors refuse it with a status of success or of errors. */
-const readCancelledOf =
-  (
-    document: QueueDocument,
-    { cancelled = [], requested = [], refused = [] }: NonNullable<QueueDocument["calls"]["cancel"]>
-  ): NonNullable<VideoDialect["cancel"]>["readCancelled"] =>
-  (account, answer) => {
-    const name = Predicate.isObject(answer.body)
-      ? textAt(answer.body, document.answers.status)
-      : null
-    const isAccepted = answer.status < 300 && name !== null
-    if (isAccepted && cancelled.includes(name)) {
-      return Result.succeed<CancelAnswer>({ _tag: "Cancelled" })
-    }
-    if (isAccepted && requested.includes(name)) {
-      return Result.succeed<CancelAnswer>({ _tag: "Requested" })
-    }
-    if (name === null || !refused.includes(name)) {
-      return Result.fail(failedAnswer(document, account, answer))
-    }
-    const message = messageIn(document, answer.body) ?? `The vendor answered ${name}`
-    return Result.succeed<CancelAnswer>({
-      _tag: "Refused",
-      message: scrubText(account, message)
-    })
-  }
-
 // Calls
 
 /** The adapter of the document's video models. */
@@ -151,26 +119,18 @@ export const makeQueueVideos = (document: QueueDocument) => {
   return videoCalls(id, {
     submitRequest: submitRequestOf(document),
     readSubmitted: readSubmittedOf(document),
-    pollRequest: requestOf(document, calls.status),
+    pollRequest: jobRequest(document, calls.status),
     readPolled: readPolledOf(document),
     ...(calls.result === undefined
       ? {}
       : {
           result: {
             isReady: isFinished(document),
-            resultRequest: requestOf(document, calls.result),
+            resultRequest: jobRequest(document, calls.result),
             readResult: readResultOf(document)
           }
         }),
-    ...(calls.cancel === undefined
-      ? {}
-      : {
-          cancel: {
-            jobs: calls.cancel.jobs,
-            cancelRequest: requestOf(document, calls.cancel),
-            readCancelled: readCancelledOf(document, calls.cancel)
-          }
-        }),
+    ...(calls.cancel === undefined ? {} : { cancel: queueCancel(document, calls.cancel) }),
     refusals: () => table,
     noTask: { upstreamModel: document.models[0]?.id ?? "" },
     isVendorError: isQueueError(document)

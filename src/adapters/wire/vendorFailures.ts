@@ -69,6 +69,8 @@ interface RefusalText {
   readonly effectiveStatus?: number | null
   /** Set if the vendor's error says that the job itself failed. */
   readonly isVerdict?: true
+  /** Whether the job failed because it was cancelled. */
+  readonly isCancelled?: boolean
   /** The vendor's own fields with addresses of products, in lower case, beside the usual ones. */
   readonly fileFields?: ReadonlySet<string>
 }
@@ -144,7 +146,8 @@ export const refusal = (
     retryAfterSeconds: answer.retryAfterSeconds,
     answer: traceOf(answer),
     ...(param === null || scrubText(account, param) !== param ? {} : { param }),
-    ...(text.isVerdict === undefined ? {} : { isVerdict: text.isVerdict })
+    ...(text.isVerdict === undefined ? {} : { isVerdict: text.isVerdict }),
+    ...(text.isCancelled === true ? { isCancelled: true } : {})
   })
 }
 

@@ -14,8 +14,10 @@ import {
 import { metadataOf } from "../../domain/money/metadata.ts"
 import { type Quote, unitOf } from "../../domain/money/Quote.ts"
 import { encodeAnswer, RawAnswer } from "../../domain/RawAnswer.ts"
+import { cancelledByVendor } from "../../domain/taskAnswers.ts"
 import {
   abandonedRequestError,
+  cancelledOrder,
   type Doubt,
   duplicateJob,
   implausibleUsage,
@@ -247,16 +249,44 @@ export const makeImageOrder = Effect.fnUntraced(function* (
         duplicateJob(upstreamId)
       )
 
-  const generate = ({ adapter, accounts, vendorOrder }: ImageMount, orderId: string) =>
+  const generate = (
+    { adapter, accounts, vendorOrder }: ImageMount,
+    orderId: string,
+    recordJob: (account: KeyedAccount, upstreamId: string) => Effect.Effect<void> = () =>
+      Effect.void
+  ) =>
     Effect.suspend(() => {
       let delivered: DeliveredImages | null = null
       const call = keyTurns.forOrder(accounts, (account) =>
-        adapter.generate(account, vendorOrder, claimJob(orderId, account), (images) => {
-          delivered = images
-        })
+        adapter.generate(
+          account,
+          vendorOrder,
+          (upstreamId) =>
+            Effect.andThen(claimJob(orderId, account)(upstreamId), recordJob(account, upstreamId)),
+          (images) => {
+            delivered = images
+          }
+        )
       )
       return Effect.map(call, (result): Generated => ({ result, delivered }))
     })
+
+  /**
+   * Generates the images of a task. Where the vendor can cancel its job, the task records that the
+   * vendor is called, and the job, so that every gateway can cancel the task.
+   */
+  const generateTask = Effect.fnUntraced(function* (
+    { adapter, accounts, vendorOrder }: ImageMount,
+    organizationId: string,
+    orderId: string
+  ) {
+    const mount = { adapter, accounts, vendorOrder: { ...vendorOrder, isReadLater: true } }
+    if (adapter.cancel === undefined) return yield* generate(mount, orderId)
+    if (!(yield* tasks.startCall(organizationId, orderId))) return yield* cancelledOrder()
+    return yield* generate(mount, orderId, ({ keyName, version }, upstreamId) =>
+      tasks.recordJob(organizationId, orderId, { upstreamId, accountVersion: version, keyName })
+    )
+  })
 
   const chargeUnread = (charge: ImageCharge) => (failure: VendorLost, orderId: string) =>
     unreadCharge(asUnread(charge), failure, { orderId, currency })
@@ -291,15 +321,16 @@ export const makeImageOrder = Effect.fnUntraced(function* (
     const checked = yield* checkOrder(caller, { body, edit })
     const { terms, callsBy, model, quote, isMarked, answersBytes } = checked
     if (answersBytes && !hasArchive) return yield* bytesNeedArchive
+    const { organizationId } = caller
     const order: PaidOrder<CountedImages, TaskImages> = {
       ...terms,
       ...unstreamedHooks,
       mounts: callsBy((mount, { id }) =>
-        Effect.flatMap(generate(mount, id), ({ result, delivered }) =>
-          Effect.map(
-            archiveImages(result, { organizationId: caller.organizationId, id, isMarked }),
-            (images) => ({ images, delivered })
-          )
+        Effect.flatMap(generateTask(mount, organizationId, id), ({ result, delivered }) =>
+          Effect.map(archiveImages(result, { organizationId, id, isMarked }), (images) => ({
+            images,
+            delivered
+          }))
         )
       ),
       task: {
@@ -319,7 +350,8 @@ export const makeImageOrder = Effect.fnUntraced(function* (
           state: "rejected",
           errorCode: error._tag,
           errorMessage: withoutMedia(error).message
-        })
+        }),
+        cancelled: { from: "submitting", state: "failed", ...cancelledByVendor }
       },
       finish: ({ images, delivered }) =>
         Effect.succeed({

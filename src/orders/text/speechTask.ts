@@ -108,7 +108,8 @@ export const makeSpeechTask = Effect.fnUntraced(function* (
           state: "rejected",
           errorCode: error._tag,
           errorMessage: terms.storableRefusal(error, null).message
-        })
+        }),
+        cancelled: null
       },
       finish: ({ file, ...answered }, id) =>
         Effect.map(finishBy(id, { ...answered, unreadTokens }, null, Exit.void), (charge) => ({

@@ -173,7 +173,8 @@ export const makeVideoOrder = Effect.fnUntraced(function* (
           state: hasWaited ? "failed" : "rejected",
           errorCode: error._tag,
           errorMessage: withoutEchoes(error.message, vendorTexts(run))
-        })
+        }),
+        cancelled: null
       },
       storableRefusal: withoutMedia,
       redact: (message, run) => withoutEchoes(message, vendorTexts(run)),

@@ -45,7 +45,8 @@ CREATE TABLE tasks (
   accepted_at timestamptz,
   next_poll_at timestamptz,
   asked_at timestamptz,
-  -- The number of claims so far. A write names the claim that it belongs to (fencing token).
+  -- The number of claims so far. A write names the claim that it belongs to (fencing token). Of
+  -- images, the number of calls to the vendor that have begun.
   lease bigint NOT NULL DEFAULT 0,
   unknown_since timestamptz,
   -- When a gateway last sent the vendor a request to cancel the task.
@@ -266,8 +267,8 @@ BEGIN
 END $$;
 
 -- Moves an open order, and its task, to another channel after the previous channel produced
--- nothing. Returns whether the order is open; a repeat changes nothing. Runs under the lock of the
--- pool, as every change of an order does.
+-- nothing; the task is then one whose vendor was not called. Returns whether the order is open; a
+-- repeat changes nothing. Runs under the lock of the pool, as every change of an order does.
 CREATE FUNCTION reassign_order(
   p_organization text, p_id text, p_job jsonb, p_cost_quote jsonb, p_refusal jsonb)
 RETURNS boolean LANGUAGE plpgsql AS $$
@@ -280,7 +281,7 @@ BEGIN
      AND o.job <> p_job;
   UPDATE tasks t
      SET channel_id = p_job ->> 'channelId', protocol = p_job ->> 'protocol',
-         upstream_model = p_job ->> 'upstreamModel'
+         upstream_model = p_job ->> 'upstreamModel', lease = 0
    WHERE t.organization_id = p_organization AND t.id = p_id AND t.state = 'submitting';
   RETURN EXISTS (SELECT FROM orders o
                   WHERE o.organization_id = p_organization AND o.id = p_id AND o.state = 'open');

@@ -41,7 +41,7 @@ const lockOrder = Order.Struct({ organizationId: Order.String, id: Order.String 
 const MAX_ACCEPTS = 200
 
 const StartedRow = Schema.Struct({ isStarted: Schema.NullOr(Schema.Boolean) })
-const WaitingRow = Schema.Struct({ id: Schema.String })
+const ChangedRow = Schema.Struct({ id: Schema.String })
 const ErasedRow = Schema.Struct({ erased: Schema.Boolean })
 
 const AcceptedRow = Schema.Struct({
@@ -121,11 +121,20 @@ export const layerTaskRepo = Layer.effect(
         return isStarted
       }),
       waitAgain: Effect.fn("TaskRepo.waitAgain")(function* (organizationId, id) {
-        const rows = yield* rowsOf(WaitingRow)(
+        const rows = yield* rowsOf(ChangedRow)(
           retryBriefly(sql`
             UPDATE tasks
                SET state = 'waiting',
                    submit_deadline = now() + make_interval(secs => ${MAX_WAIT_SECONDS})
+             WHERE organization_id = ${organizationId} AND id = ${id} AND state = 'submitting'
+            RETURNING id`)
+        )
+        return rows.length === 1
+      }),
+      startCall: Effect.fn("TaskRepo.startCall")(function* (organizationId, id) {
+        const rows = yield* rowsOf(ChangedRow)(
+          retryBriefly(sql`
+            UPDATE tasks SET lease = lease + 1
              WHERE organization_id = ${organizationId} AND id = ${id} AND state = 'submitting'
             RETURNING id`)
         )
@@ -147,6 +156,18 @@ export const layerTaskRepo = Layer.effect(
                AND upstream_id = ${upstreamId}`)
         )
         if (owner.orderId !== orderId) return yield* new DuplicateJob()
+      }),
+      recordJob: Effect.fn("TaskRepo.recordJob")(function* (
+        organizationId,
+        id,
+        { upstreamId, accountVersion, keyName }
+      ) {
+        yield* retryForever(sql`
+            UPDATE tasks
+               SET upstream_id = ${upstreamId}, account_version = ${accountVersion},
+                   key_name = ${keyName}
+             WHERE organization_id = ${organizationId} AND id = ${id} AND state = 'submitting'
+               AND upstream_id IS NULL`)
       }),
       recordLateAcceptance: Effect.fn("TaskRepo.recordLateAcceptance")(
         function* (organizationId, id, upstreamId) {
@@ -173,12 +194,13 @@ export const layerTaskRepo = Layer.effect(
       abandoned: Effect.fn("TaskRepo.abandoned")((scope) =>
         rowsOf(AbandonedTask)(
           withStatementTimeout(sql`
-          SELECT t.organization_id AS "organizationId", t.id, t.state, t.is_queued AS "isQueued"
+          SELECT t.organization_id AS "organizationId", t.id, t.state, t.is_queued AS "isQueued",
+                 t.upstream_id AS "upstreamId"
             FROM tasks t
            WHERE t.state = 'submitting'
              AND ${scope === "all" ? sql`true` : sql`t.submit_deadline <= now()`}
           UNION ALL
-          SELECT t.organization_id, t.id, t.state, t.is_queued FROM tasks t
+          SELECT t.organization_id, t.id, t.state, t.is_queued, t.upstream_id FROM tasks t
            WHERE t.state = 'waiting' AND t.submit_deadline <= now()`)
         )
       ),

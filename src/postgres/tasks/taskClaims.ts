@@ -4,7 +4,7 @@ import { Effect, Option, Schema } from "effect"
 import { isTransient } from "../../runtime/databaseErrors.ts"
 import { makeMicroBatch } from "../../runtime/microBatch.ts"
 import { Settings } from "../../runtime/Settings.ts"
-import { ClaimedTask, type TaskRepo } from "../../services/TaskRepo.ts"
+import { ClaimedTask, ImageJob, type TaskRepo } from "../../services/TaskRepo.ts"
 import { Distribution } from "../citus/Distribution.ts"
 import { makeConditions } from "../client/conditions.ts"
 import {
@@ -219,7 +219,8 @@ export const makeTaskClaims = Effect.fnUntraced(function* (sql: PgClient.PgClien
     decodeIds(
       withStatementTimeout(sql`
         UPDATE tasks SET cancel_sent_at = now()
-         WHERE organization_id = ${organizationId} AND id = ${id} AND state = 'processing'
+         WHERE organization_id = ${organizationId} AND id = ${id}
+           AND (state = 'processing' OR state = 'submitting' AND upstream_id IS NOT NULL)
            AND (cancel_sent_at IS NULL
                 OR cancel_sent_at <= now() - make_interval(secs => ${settings.leaseSeconds}))
         RETURNING id`)
@@ -228,5 +229,16 @@ export const makeTaskClaims = Effect.fnUntraced(function* (sql: PgClient.PgClien
       Effect.orDie
     )
 
-  return { claim, claimDue, putBack, startCancel }
+  const claimJobToCancel: TaskRepo["Service"]["claimJobToCancel"] = (organizationId, id) =>
+    rowsOf(ImageJob)(
+      withStatementTimeout(sql`
+        UPDATE tasks t SET asked_at = now()
+         WHERE t.organization_id = ${organizationId} AND t.id = ${id} AND t.state = 'submitting'
+           AND t.upstream_id IS NOT NULL
+           AND (t.asked_at IS NULL
+                OR t.asked_at <= now() - make_interval(secs => ${settings.askIntervalSeconds}))
+        RETURNING ${sql.literal(columnsOf(ImageJob, "t"))}`)
+    ).pipe(Effect.map(([row]) => Option.fromUndefinedOr(row)))
+
+  return { claim, claimDue, claimJobToCancel, putBack, startCancel }
 })

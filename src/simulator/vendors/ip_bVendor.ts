@@ -20,6 +20,7 @@ import {
 import {
   between,
   type CloudResult,
+  cancelTask,
   invalid,
   isAsyncRequest,
   moderatedInput,
@@ -232,6 +233,11 @@ export const ip_b: Vendor = {
       path: `${services}/image-generation/generation`,
       handle: submitAt(desk, "async")
     },
-    pollRouteAt(desk, "/api/v1/tasks")
+    pollRouteAt(desk, "/api/v1/tasks"),
+    {
+      method: "POST",
+      path: "/api/v1/tasks/:id/cancel",
+      handle: (call) => cancelTask(desk, call.params.id ?? "", taskForm)
+    }
   ]
 }

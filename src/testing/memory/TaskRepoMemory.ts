@@ -283,6 +283,53 @@ export const layerTaskRepoMemory = Layer.effect(
         return task.upstreamId === upstreamId
       }),
       claimJob: Effect.fn("TaskRepo.claimJob")(takeJob),
+      startCall: Effect.fn("TaskRepo.startCall")((organizationId, id) =>
+        Effect.sync(() => {
+          const task = findRow(organizationId, id)?.task
+          if (task?.state !== "submitting") return false
+          task.lease += 1n
+          return true
+        })
+      ),
+      recordJob: Effect.fn("TaskRepo.recordJob")(
+        (organizationId, id, { upstreamId, accountVersion, keyName }) =>
+          Effect.sync(() => {
+            const task = findRow(organizationId, id)?.task
+            if (task?.state !== "submitting" || task.upstreamId !== null) return
+            task.upstreamId = upstreamId
+            task.accountVersion = accountVersion
+            task.keyName = keyName
+          })
+      ),
+      claimJobToCancel: Effect.fn("TaskRepo.claimJobToCancel")((organizationId, id) =>
+        Effect.map(Clock.currentTimeMillis, (now) => {
+          const row = findRow(organizationId, id)
+          if (row?.task.state !== "submitting") return Option.none()
+          const { job, task } = row
+          const { upstreamId, accountVersion, keyName } = task
+          const askedAt = task.askedAt ?? Number.NEGATIVE_INFINITY
+          if (
+            upstreamId === null ||
+            accountVersion === null ||
+            keyName === null ||
+            askedAt > now - askIntervalSeconds * 1000
+          ) {
+            return Option.none()
+          }
+          task.askedAt = now
+          const { channelId, protocol, upstreamModel } = job
+          return Option.some({
+            organizationId,
+            id,
+            channelId,
+            protocol,
+            upstreamModel,
+            upstreamId,
+            accountVersion,
+            keyName
+          })
+        })
+      ),
       recordLateAcceptance: Effect.fn("TaskRepo.recordLateAcceptance")(
         function* (organizationId, id, upstreamId) {
           const now = yield* Clock.currentTimeMillis
@@ -337,7 +384,8 @@ export const layerTaskRepoMemory = Layer.effect(
       startCancel: Effect.fn("TaskRepo.startCancel")((organizationId, id) =>
         Effect.map(Clock.currentTimeMillis, (now) => {
           const task = findRow(organizationId, id)?.task
-          if (task?.state !== "processing") return false
+          const isRunning = task?.state === "processing" || task?.state === "submitting"
+          if (!isRunning || task.upstreamId === null) return false
           const isSent = task.cancelSentAt !== null && task.cancelSentAt > now - leaseSeconds * 1000
           if (!isSent) task.cancelSentAt = now
           return !isSent
@@ -362,7 +410,8 @@ export const layerTaskRepoMemory = Layer.effect(
                 organizationId,
                 id,
                 state,
-                isQueued: task.ordered.isWaiting === true
+                isQueued: task.ordered.isWaiting === true,
+                upstreamId: task.upstreamId
               }))
           )
         )

@@ -196,6 +196,7 @@ export const reassignOrder = (
     order.refusals.push({ ...order.job, ...refusal, at: new Date(nowMillis) })
     order.job = job
     order.cost = cost
+    if (order.task !== null) order.task.lease = 0n
   }
   return true
 }

@@ -1,4 +1,4 @@
-/** Asks the vendor of a running video to cancel it; the answer is shown as a notification. */
+/** Asks the vendor of a running task to cancel it; the answer is shown as a notification. */
 import { Button } from "@mantine/core"
 import { notifications } from "@mantine/notifications"
 import { IconPlayerStop } from "@tabler/icons-react"
@@ -8,25 +8,32 @@ import { useApiMutation } from "../../../gateway/hooks.tsx"
 
 export const CancelButton = ({
   id,
+  kind,
   isOperator = false
 }: {
   readonly id: string
+  readonly kind: "video" | "image"
   readonly isOperator?: boolean
 }) => {
   const { t } = useTranslation("orders")
-  const ofMember = useApiMutation(
+  const video = useApiMutation(
     () => (gateway) => gateway.videos.cancel({ params: { task_id: id } }),
     [["orders"]]
   )
-  const ofOperator = useApiMutation(
+  const image = useApiMutation(
+    () => (gateway) => gateway.images.cancel({ params: { task_id: id } }),
+    [["orders"]]
+  )
+  const operator = useApiMutation(
     () => (gateway) => gateway.history.cancelTask({ params: { id } }),
     [["orders"]]
   )
-  const cancellation = isOperator ? ofOperator : ofMember
+  const cancellation = { video, image, operator }[isOperator ? "operator" : kind]
   const cancel = async () => {
     try {
       const answer = await cancellation.mutateAsync(undefined)
-      const reason = "cancellation" in answer ? answer.cancellation?.message : undefined
+      const goesOn = answer.task_status === "processing" && "cancellation" in answer
+      const reason = goesOn ? answer.cancellation?.message : undefined
       const end = answer.task_status === "failed" ? "cancellation.done" : "cancellation.ended"
       notifications.show({ message: reason ?? t(end) })
     } catch (error) {

@@ -23,6 +23,15 @@ const EVERY_MILLIS = 2_000
 const stateOf = (history: OrderHistory) =>
   isOpen(history) ? "processing" : history.state === "succeeded" ? "succeeded" : "failed"
 
+/**
+ * The kind of a task that may be cancelled; null for every other order. Only tasks have a summary of
+ * the order.
+ */
+const cancellableKind = (history: OrderHistory): "video" | "image" | null => {
+  const { kind, summary } = history
+  return isOpen(history) && summary !== null && (kind === "video" || kind === "image") ? kind : null
+}
+
 const renderTime = (at: string | null) => (at === null ? null : <Timestamp at={at} />)
 
 const OrderFacts = ({ history }: { readonly history: OrderHistory }) => {
@@ -275,6 +284,7 @@ const OpenedTimeline = ({ history }: { readonly history: OrderHistory }) => {
     hrefOf: (endpoint) => `~/console/customers/${id}/webhooks/${endpoint.id}`
   })
   const { orphan } = history
+  const cancellable = cancellableKind(history)
   return (
     <Stack>
       <ListLink />
@@ -284,9 +294,9 @@ const OpenedTimeline = ({ history }: { readonly history: OrderHistory }) => {
         </Title>
         <Group gap="xs">
           <CopyLink />
-          {isOpen(history) && history.kind === "video" ? (
-            <CancelButton id={history.id} isOperator />
-          ) : null}
+          {cancellable === null ? null : (
+            <CancelButton id={history.id} kind={cancellable} isOperator />
+          )}
         </Group>
       </Group>
       <Group gap="lg">

@@ -36,9 +36,11 @@ const deletableKind = (order: Order): TaskKind | null => {
   return order.state !== "processing" && order.deleted_at === null && isTask ? kind : null
 }
 
-/** Whether a vendor works on the order, which may cancel it. */
-const isCancellable = (order: Order): boolean =>
-  taskKindIn(order) === "video" && order.state === "processing"
+/** The kind of a task on which a vendor works, which may cancel it; null for every other order. */
+const cancellableKind = (order: Order): "video" | "image" | null => {
+  const kind = taskKindIn(order)
+  return order.state === "processing" && (kind === "video" || kind === "image") ? kind : null
+}
 
 /** The place of an order in the queue of its channel, or a note that its result is being made. */
 const RunningNote = ({ id, isVideo }: { readonly id: string; readonly isVideo: boolean }) => {
@@ -86,6 +88,7 @@ const OpenedOrder = ({ order }: { readonly order: Order }) => {
   const { t } = useTranslation("orders")
   const { usage_id } = order
   const deletable = deletableKind(order)
+  const cancellable = cancellableKind(order)
   const receipt = useApiQuery(
     ["orders", "receipt", usage_id],
     (gateway) => gateway.account.receipt({ params: { id: usage_id ?? "" } }),
@@ -107,7 +110,7 @@ const OpenedOrder = ({ order }: { readonly order: Order }) => {
         </Title>
         <Group gap="xs">
           <CopyLink />
-          {isCancellable(order) ? <CancelButton id={order.id} /> : null}
+          {cancellable === null ? null : <CancelButton id={order.id} kind={cancellable} />}
           {deletable === null ? null : <DeleteButton id={order.id} kind={deletable} />}
         </Group>
       </Group>

@@ -1,0 +1,148 @@
+/**
+ * Cancels of images over two gateways, of which one is killed: the vendor's word ends the task,
+ * whoever is left to hear it.
+ */
+import { assert, layer } from "@effect/vitest"
+import { Context, Effect, Layer, Schema } from "effect"
+import { layerSimulator, Simulator } from "../../src/simulator/Simulator.ts"
+import { type GatewayNode, startGateway } from "../support/cluster.ts"
+import { sharedKind } from "../support/databases.ts"
+import {
+  type Environment,
+  prepareCustomer,
+  processEnvironment,
+  settledBalance
+} from "../support/gatewayProcesses.ts"
+import { call } from "../support/http.ts"
+import { textCatalog } from "../support/textCatalog.ts"
+
+class Survivor extends Context.Service<
+  Survivor,
+  { readonly env: Environment; readonly gateway: GatewayNode }
+>()("test/Survivor") {}
+
+const layerSurvivor = Layer.effect(
+  Survivor,
+  Effect.gen(function* () {
+    const env = yield* processEnvironment(sharedKind)
+    return { env, gateway: yield* startGateway(env) }
+  })
+).pipe(Layer.provideMerge(layerSimulator({ port: 0 })))
+
+const catalogFor = (simulatorUrl: string) => {
+  const catalog = textCatalog()(simulatorUrl)
+  const channel = { id: "ch-f", name: "F", base_url: `${simulatorUrl}/fal`, api_key: "key-f" }
+  const prices = { kind: "image", per_image: "0.2" } as const
+  const model = { id: "paint-fal", modality: "image" as const, protocol: "fal", prices }
+  return {
+    ...catalog,
+    channels: [...catalog.channels, channel],
+    models: [...catalog.models, model],
+    mounts: [
+      ...catalog.mounts,
+      { model: "paint-fal", channel: "ch-f", upstream_model: "fal-ai/flux/dev" }
+    ]
+  }
+}
+
+const Accepted = Schema.Struct({ id: Schema.String })
+const Timeline = Schema.Struct({ upstream_id: Schema.NullOr(Schema.String) })
+
+/** A customer, who orders images that stay in the vendor's queue, and cancels them. */
+const makeOrder = Effect.fnUntraced(function* (runner: GatewayNode) {
+  const simulator = yield* Simulator
+  const { key, organizationPath } = yield* prepareCustomer(runner, "100", catalogFor(simulator.url))
+  const creation = yield* call(`${runner.url}/v1/images/generations`, {
+    key,
+    headers: { prefer: "respond-async" },
+    json: { model: "paint-fal", prompt: "a lighthouse sim:waits" }
+  })
+  const { id } = yield* Schema.decodeUnknownEffect(Accepted)(creation.body)
+  return {
+    id,
+    cancel: ({ url }: GatewayNode) =>
+      call(`${url}/v1/images/${id}/cancel`, { method: "POST", key }),
+    /** The task at its end, and what is left of 100. */
+    end: Effect.fnUntraced(function* (reader: GatewayNode) {
+      const task = yield* call(`${reader.url}/v1/images/${id}?wait=30`, { key })
+      return { task: task.body, balance: yield* settledBalance(reader, organizationPath) }
+    })
+  }
+})
+
+const awaitJob = (gateway: GatewayNode, id: string) =>
+  Effect.flatMap(gateway.admin(`/tasks/${id}`), ({ body }) =>
+    Schema.decodeUnknownEffect(Timeline)(body)
+  ).pipe(Effect.repeat({ until: ({ upstream_id }) => upstream_id !== null }))
+
+const cancelledTask = (id: string) => ({
+  task: {
+    id,
+    task_status: "failed",
+    error: { code: "cancelled", message: "The vendor cancelled the task" }
+  },
+  balance: "100"
+})
+
+layer(layerSurvivor, { excludeTestServices: true, timeout: "60 seconds" })(
+  "images that are cancelled over two gateways",
+  (it) => {
+    it.effect("the gateway that runs the order is killed: the other one asks the vendor", () =>
+      Effect.gen(function* () {
+        const { env, gateway } = yield* Survivor
+        const runner = yield* startGateway(env)
+        const { cancel, end, id } = yield* makeOrder(runner)
+        yield* awaitJob(gateway, id)
+        yield* runner.process.kill("SIGKILL")
+        yield* runner.process.end
+        yield* cancel(gateway)
+        assert.deepEqual(yield* end(gateway), cancelledTask(id))
+      })
+    )
+
+    it.effect(
+      "the gateway that got the cancel is killed: the run hears of it from the vendor",
+      () =>
+        Effect.gen(function* () {
+          const { env, gateway } = yield* Survivor
+          const { cancel, end, id } = yield* makeOrder(gateway)
+          const canceller = yield* startGateway({ ...env, KILL_AT: "image.cancelled" })
+          yield* Effect.forkChild(Effect.exit(cancel(canceller)))
+          assert.strictEqual((yield* canceller.process.end).signal, "SIGKILL")
+          assert.deepEqual(yield* end(gateway), cancelledTask(id))
+        })
+    )
+
+    it.effect("one gateway did both and is killed: a second cancel ends the task", () =>
+      Effect.gen(function* () {
+        const { env, gateway } = yield* Survivor
+        const both = yield* startGateway({ ...env, KILL_AT: "image.cancelled" })
+        const { cancel, end, id } = yield* makeOrder(both)
+        yield* Effect.forkChild(Effect.exit(cancel(both)))
+        assert.strictEqual((yield* both.process.end).signal, "SIGKILL")
+        yield* cancel(gateway)
+        assert.deepEqual(yield* end(gateway), cancelledTask(id))
+      })
+    )
+
+    it.effect("one gateway did both and is killed: the sweep releases the hold", () =>
+      Effect.gen(function* () {
+        const { env, gateway } = yield* Survivor
+        const both = yield* startGateway({
+          ...env,
+          KILL_AT: "image.cancelled",
+          GATEWAY_IMAGE_DEADLINE_SECONDS: "2"
+        })
+        const { cancel, end, id } = yield* makeOrder(both)
+        yield* Effect.forkChild(Effect.exit(cancel(both)))
+        assert.strictEqual((yield* both.process.end).signal, "SIGKILL")
+        const { task, balance } = yield* end(gateway)
+        assert.deepInclude(task, { id, task_status: "failed" })
+        assert.strictEqual(balance, "100")
+        const { upstream_id: upstreamId } = yield* awaitJob(gateway, id)
+        const { body } = yield* gateway.admin("/orphans?limit=1")
+        assert.nestedPropertyVal(body, "data.0.upstream_id", upstreamId)
+      })
+    )
+  }
+)
