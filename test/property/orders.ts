@@ -213,6 +213,10 @@ const paths = {
 } as const
 
 const DOCUMENTS = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
+const SHOTS = [
+  { prompt: "a lighthouse", seconds: 3 },
+  { prompt: "its keeper", seconds: 4 }
+]
 const SOUND = `data:audio/wav;base64,${Buffer.from(makeSound("wav", 2000)).toString("base64")}`
 
 const bodyOf = ({ model, kind, streamed, format, n }: Plan, lane: number): object => {
@@ -222,7 +226,9 @@ const bodyOf = ({ model, kind, streamed, format, n }: Plan, lane: number): objec
     case "image":
       return { ...name, prompt: "a lighthouse", n, ...stream }
     case "video":
-      return { ...name, prompt: "a lighthouse", ...leastInput(model) }
+      return model === "queue-shots"
+        ? { ...name, shots: SHOTS }
+        : { ...name, prompt: "a lighthouse", ...leastInput(model) }
     case "chat":
       return { ...name, messages: [{ role: "user", content: "hello" }], max_tokens: 50, ...stream }
     case "embedding":

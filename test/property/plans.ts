@@ -250,6 +250,11 @@ const otherVideos = [
     protocol: "fal",
     upstream: "fal-ai/bytedance/seedance/v1/pro/text-to-video"
   },
+  {
+    model: "queue-shots",
+    protocol: "fal",
+    upstream: "fal-ai/kling-video/v3/pro/text-to-video"
+  },
   { model: "queue-replicate", protocol: "replicate", upstream: "bytedance/seedance-1-pro" },
   { model: "reel-minimax", protocol: "minimax", upstream: "MiniMax-H3" }
 ] as const
