@@ -164,11 +164,10 @@ const mediaEntries = (
       `${hasMedia ? "Other media are expected" : "Media are missing"}: the model takes ${describeInputs({ forms })}`
     )
   }
-  const { media, mode } = placement.success
-  const form = forms.find((one) => one.mode === mode)
+  const { media, form } = placement.success
   for (const role of inputRoles) {
     const count = media.filter((medium) => medium.role === role).length
-    if (count > (form?.takes[role] ?? 0)) {
+    if (count > (form.takes[role] ?? 0)) {
       return fail(
         fieldOfRole(role),
         `The order has ${count} of ${role}: the model takes ${describeInputs({ forms })}`

@@ -10,9 +10,11 @@ import {
   familyOf,
   type InputRole,
   type PlaceOrder,
+  placeMedia,
   rolesByForms,
   rolesWith,
   type VideoFamily,
+  type VideoForm,
   type VideoPlacement
 } from "./families/VideoFamily.ts"
 import { placeVeo, veoFamilies, veoSeconds } from "./families/veo.ts"
@@ -317,6 +319,13 @@ const formsOf = (call: VideoCall): Pick<VideoFamily, "forms"> => {
   const defaultForms = isOlderApi(call) ? anyForm : (vendor.unknownForms ?? anyForm)
   return familyOf(familiesOf(row, listed), upstreamModel) ?? defaultForms
 }
+
+/** The form in which the media of an order are sent; null if the model has none for them. */
+export const formOf = (call: VideoCall, blocks: ReadonlyArray<VideoBlock>): VideoForm | null =>
+  Result.match(placeMedia(formsOf(call), blocks), {
+    onSuccess: ({ form }) => form,
+    onFailure: () => null
+  })
 
 /** Refuses a medium whose role has no form of the model, as another role would be another video. */
 export const checkForms = (

@@ -4,7 +4,12 @@
  */
 import { Array as Arr, Result } from "effect"
 import { InvalidRequest } from "../Errors.ts"
-import { describeTakes, type InputRole, inputRoles } from "./families/VideoFamily.ts"
+import {
+  describeTakes,
+  type InputRole,
+  inputRoles,
+  type VideoForm
+} from "./families/VideoFamily.ts"
 import { checkShots, type ShotLimits, shotLimitsTogether } from "./shots.ts"
 import { ratios as allRatios, nearestRatio, type Ratio } from "./sizes.ts"
 import { Resolution } from "./tiers.ts"
@@ -122,6 +127,25 @@ export const videoOffer = (
     canBeSilent: model?.silent !== false && mount?.silent !== false,
     canSound: model?.sound !== false && mount?.sound !== false,
     ...(row.shots === undefined ? {} : { shots: row.shots })
+  }
+}
+
+/**
+ * The offer for orders in one form, which may have fewer seconds and resolutions. Limits that leave
+ * none of them stay as they are: the adapter refuses what the form does not have.
+ */
+export const offerInForm = <Offer extends SkuOffer>(
+  offer: Offer,
+  form: Pick<VideoForm, "onlySeconds" | "resolutions"> | null
+): Offer => {
+  if (form === null) return offer
+  const { onlySeconds, resolutions } = form
+  const own = offer.onlySeconds === undefined ? offer.seconds : { one_of: offer.onlySeconds }
+  const narrower = onlySeconds === undefined ? own : commonSeconds(own, { one_of: onlySeconds })
+  return {
+    ...offer,
+    ...offerOfSeconds(narrower),
+    resolutions: common(offer.resolutions, resolutions)
   }
 }
 

@@ -35,6 +35,10 @@ export interface VideoForm<Mode extends string = string> {
   readonly takes: Readonly<Partial<Record<InputRole, number>>>
   /** The roles of which at least one is required; missing if none is. */
   readonly needs?: ReadonlyArray<InputRole>
+  /** The only seconds of orders in this form; those of the family if missing. */
+  readonly onlySeconds?: ReadonlyArray<number>
+  /** The only resolutions of orders in this form; those of the family if missing. */
+  readonly resolutions?: ReadonlyArray<Resolution>
   /** Whether an image counts as the first frame only if the client gives it this role. */
   readonly hasNamedFrames?: boolean
 }
@@ -90,6 +94,7 @@ interface PlacedMedium {
 }
 
 export interface PlacedOrder<Mode extends string = string> {
+  readonly form: VideoForm<Mode>
   readonly mode: Mode
   /** The media in the client's order. */
   readonly media: ReadonlyArray<PlacedMedium>
@@ -147,7 +152,7 @@ export const placeMedia = <Mode extends string>(
   for (const meaning of meanings) {
     const placedMedia = media.map(toPlacedMedium(meaning))
     const form = formFor(forms, placedMedia)
-    if (form !== undefined) return Result.succeed({ mode: form.mode, media: placedMedia })
+    if (form !== undefined) return Result.succeed({ form, mode: form.mode, media: placedMedia })
   }
   return Result.failVoid
 }
