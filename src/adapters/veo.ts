@@ -180,6 +180,18 @@ const pollRequest: VideoDialect["pollRequest"] = (account, { upstreamId }) => {
   return Result.succeed(get(googleUrl(account, path), googleKey(account)))
 }
 
+const TWO_DAYS_SECONDS = 2 * 86_400
+
+/** Whether an address is that of a file at the origin of the base address, such as `/v1beta/files/a:download`. */
+const isFile = (baseUrl: string, url: string): boolean => {
+  const origin = originOf(baseUrl)
+  return (
+    origin !== null &&
+    originOf(url) === origin &&
+    /\/v1(?:alpha|beta)?\/files\/[\w-]+(?::download)?$/.test(URL.parse(url)?.pathname ?? "")
+  )
+}
+
 // From the vendor
 
 const readSubmitted: VideoDialect["readSubmitted"] = (account, answer) =>
@@ -225,20 +237,6 @@ const readPolled: VideoDialect["readPolled"] = (account, answer) => {
   return answer.status < 300 && isOperation(answer.body)
     ? taskStatus(account, answer, statusNames, reportOf(answer.body))
     : Result.fail(unusableAnswer(account, answer))
-}
-
-// Files
-
-const TWO_DAYS_SECONDS = 2 * 86_400
-
-/** Whether an address is that of a file at the origin of the base address, such as `/v1beta/files/a:download`. */
-const isFile = (baseUrl: string, url: string): boolean => {
-  const origin = originOf(baseUrl)
-  return (
-    origin !== null &&
-    originOf(url) === origin &&
-    /\/v1(?:alpha|beta)?\/files\/[\w-]+(?::download)?$/.test(URL.parse(url)?.pathname ?? "")
-  )
 }
 
 // Calls

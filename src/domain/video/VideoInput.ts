@@ -8,7 +8,7 @@ import { isList, MAX_MEDIA, mediaUrls, urlOf } from "../mediaUrls.ts"
 import { MAX_PROMPT } from "../plainText.ts"
 import { flagOf, parameterFlags } from "./flagTable.ts"
 import { type FlagValues, takeFlags } from "./PromptFlags.ts"
-import { type Shots, secondsOfShots, shotBlocks, shotsOf } from "./shots.ts"
+import { type Shots, secondsOfShots, shotBlocks, shotsOf, type TextBlock } from "./shots.ts"
 import {
   type ContentBlock,
   type ImageRole,
@@ -21,12 +21,7 @@ import {
 
 /** An input block. The role of an image is null if the client gave none: the model then decides. */
 export type VideoBlock =
-  | {
-      readonly type: "text"
-      readonly text: string
-      /** The length of the shot that the text describes; missing for a text of the whole video. */
-      readonly shotSeconds?: number
-    }
+  | TextBlock
   | { readonly type: "image"; readonly role: ImageRole | null; readonly url: string }
   | { readonly type: "audio"; readonly url: string }
   | {

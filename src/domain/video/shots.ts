@@ -6,7 +6,6 @@ import { Result, Schema } from "effect"
 import { InvalidRequest } from "../Errors.ts"
 import { MAX_PROMPT, Prompt } from "../plainText.ts"
 import { anyFields, fieldCheck, unknownFields } from "../requestFields.ts"
-import type { VideoBlock } from "./VideoInput.ts"
 
 /** The most shots of one order, above the limit of every vendor. */
 export const MAX_SHOTS = 64
@@ -57,8 +56,20 @@ export interface ShotLimits {
   readonly seconds: readonly [min: number, max: number]
 }
 
-/** A text block that is a shot. */
-type ShotBlock = Extract<VideoBlock, { readonly type: "text" }> & { readonly shotSeconds: number }
+/** A text of an order. */
+export interface TextBlock {
+  readonly type: "text"
+  readonly text: string
+  /** The length of the shot that the text describes; missing for a text of the whole video. */
+  readonly shotSeconds?: number
+}
+
+interface ShotBlock extends TextBlock {
+  readonly shotSeconds: number
+}
+
+/** A block of an order, of which only texts matter here. */
+type Block = TextBlock | { readonly type: "image" | "audio" | "video" }
 
 /** The shots of an order as blocks, in their order. */
 export const shotBlocks = (shots: Shots): ReadonlyArray<ShotBlock> =>
@@ -66,7 +77,7 @@ export const shotBlocks = (shots: Shots): ReadonlyArray<ShotBlock> =>
 
 /** The shots among the blocks of an order, in their order; empty for an order without shots. */
 export const shotsOf = (
-  blocks: ReadonlyArray<VideoBlock>
+  blocks: ReadonlyArray<Block>
 ): ReadonlyArray<{ readonly text: string; readonly seconds: number }> =>
   blocks.flatMap((block) =>
     block.type === "text" && block.shotSeconds !== undefined
@@ -84,7 +95,7 @@ const refuse = (param: string, message: string) =>
 /** Refuses shots that the model does not take; `limits` is undefined for a model without shots. */
 export const checkShots = (
   limits: ShotLimits | undefined,
-  blocks: ReadonlyArray<VideoBlock>
+  blocks: ReadonlyArray<Block>
 ): Result.Result<void, InvalidRequest> => {
   const shots = shotsOf(blocks)
   if (shots.length === 0) return Result.void
