@@ -29,17 +29,11 @@ const seedanceFields = {
  * Kling takes a list of shots in place of the text. Its guides name 3 seconds as the least of a shot,
  * and the most shots are those that fit into the longest video.
  */
-const kling = {
-  modality: "video",
-  ratios: ["16:9", "9:16", "1:1"],
-  sound: "switch"
-} as const
+const kling = { modality: "video", sound: "switch" } as const
 
-const klingFields = {
-  prompt: "/prompt",
-  ratio: "/aspect_ratio",
-  sound: "/generate_audio"
-} as const
+const klingRatios = ["16:9", "9:16", "1:1"] as const
+
+const klingFields = { prompt: "/prompt", sound: "/generate_audio" } as const
 
 const klingFrames = { first_frame: "/start_image_url", last_frame: "/end_image_url" } as const
 
@@ -66,6 +60,7 @@ const kling3Fields = {
 
 const kling4 = {
   ...kling,
+  ratios: klingRatios,
   seconds: [3, 30],
   shots: { most: 10, seconds: [3, 30] },
   resolutions: ["720p", "1080p"]
@@ -73,6 +68,7 @@ const kling4 = {
 
 const kling4Fields = {
   ...klingFields,
+  ratio: "/aspect_ratio",
   seconds: "/duration",
   resolution: "/resolution",
   shots: { to: "/multi_prompt/-", prompt: "/prompt", seconds: "/duration" }
@@ -146,8 +142,9 @@ export const falDocument: QueueDocument = {
     {
       ...kling3,
       id: "fal-ai/kling-video/v3/pro/text-to-video",
+      ratios: klingRatios,
       forms: [{ takes: {} }],
-      fields: kling3Fields
+      fields: { ...kling3Fields, ratio: "/aspect_ratio" }
     },
     {
       ...kling3,

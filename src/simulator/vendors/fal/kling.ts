@@ -8,11 +8,12 @@ const MIN_SECONDS = 3
 const DEFAULT_SECONDS = 5
 const MAX_MIDDLE_IMAGES = 8
 
-const secondsTo = (max: number) =>
-  Array.from({ length: max - MIN_SECONDS + 1 }, (_, index) => MIN_SECONDS + index)
+const secondsTo = (max: number, min = MIN_SECONDS) =>
+  Array.from({ length: max - min + 1 }, (_, index) => min + index)
 
 /** Version 3 writes lengths as texts, version 4 as numbers. */
 const Length3 = Schema.Literals(secondsTo(15).map(String))
+const ShotLength3 = Schema.Literals(secondsTo(15, 1).map(String))
 const Length4 = Schema.Literals(secondsTo(30))
 
 const ratios = ["16:9", "9:16", "1:1"] as const
@@ -24,10 +25,9 @@ const commonFields = {
 
 const fields3 = {
   ...commonFields,
-  aspect_ratio: optional(Schema.Literals(ratios)),
   duration: optional(Length3),
   multi_prompt: optional(
-    Schema.NonEmptyArray(Schema.Struct({ prompt: Schema.NonEmptyString, duration: Length3 }))
+    Schema.NonEmptyArray(Schema.Struct({ prompt: Schema.NonEmptyString, duration: ShotLength3 }))
   ),
   shot_type: optional(Schema.Literals(["customize", "intelligent"]))
 }
@@ -105,10 +105,14 @@ const video = { kind: "video", result: "video" } as const
 const root = "fal-ai/kling-video"
 
 export const klingModels = [
-  modelOf(consistent(Schema.Struct(fields3)), factsOf("1080p"), {
-    ...video,
-    id: `${root}/v3/pro/text-to-video`
-  }),
+  modelOf(
+    consistent(Schema.Struct({ ...fields3, aspect_ratio: optional(Schema.Literals(ratios)) })),
+    factsOf("1080p"),
+    {
+      ...video,
+      id: `${root}/v3/pro/text-to-video`
+    }
+  ),
   modelOf(consistent(Schema.Struct({ ...fields3, ...frameFields })), factsOf("1080p"), {
     ...video,
     id: `${root}/v3/pro/image-to-video`
