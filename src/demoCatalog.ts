@@ -258,11 +258,31 @@ const otherFamilies: ReadonlyArray<DemoModel> = [
 ]
 
 const seedance = "fal-ai/bytedance/seedance/v1/pro"
+const kling = "fal-ai/kling-video"
 
 /** Models of the vendors that documents describe. */
 const queues: ReadonlyArray<DemoModel> = [
   { ...clip("text"), id: "clip-9", protocol: "fal", upstream: `${seedance}/text-to-video` },
   { ...clip("image"), id: "clip-9-image", protocol: "fal", upstream: `${seedance}/image-to-video` },
+  {
+    ...clip("text"),
+    id: "clip-9-shots",
+    protocol: "fal",
+    upstream: `${kling}/v3/pro/text-to-video`
+  },
+  {
+    ...clip("image"),
+    id: "clip-9-shots-image",
+    protocol: "fal",
+    upstream: `${kling}/v3/pro/image-to-video`
+  },
+  { ...clip("text"), id: "clip-9-long", protocol: "fal", upstream: `${kling}/v4/text-to-video` },
+  {
+    ...clip("image"),
+    id: "clip-9-long-image",
+    protocol: "fal",
+    upstream: `${kling}/v4/image-to-video`
+  },
   { ...paint("0.1", "text"), id: "paint-9", protocol: "fal", upstream: "fal-ai/flux/dev" },
   {
     ...paint("0.2", "image"),

@@ -3,6 +3,7 @@
  * are sent as bytes, and a video is loaded with the key of the account that made it.
  */
 import { Result, Schema } from "effect"
+import { originOf } from "../domain/catalog/origin.ts"
 import { JobId, WebAddress } from "../domain/plainText.ts"
 import type { VendorRefused } from "../domain/VendorOutcome.ts"
 import {
@@ -12,7 +13,12 @@ import {
   type PlacedOrder,
   placeMedia
 } from "../domain/video/families/VideoFamily.ts"
-import { FULL_SECONDS, type VeoMode, veoFormsOf } from "../domain/video/families/veo.ts"
+import {
+  EXTENDED_RESOLUTION,
+  FULL_SECONDS,
+  type VeoMode,
+  veoFormsOf
+} from "../domain/video/families/veo.ts"
 import { textOf } from "../domain/video/VideoInput.ts"
 import type { VideoOrder } from "../services/ProtocolAdapter.ts"
 import { type VideoDialect, videoCalls } from "./common/adapterCalls.ts"
@@ -74,6 +80,7 @@ const readImages = ({ media }: PlacedVeoOrder) =>
   Result.gen(function* () {
     const images: Array<readonly [InputRole, InlineMedium]> = []
     for (const { role, url } of media) {
+      if (role === "extend_video") continue
       const medium = inlineMedium(url)
       if (medium === undefined) {
         return yield* refuseArgument(
@@ -88,8 +95,10 @@ const readImages = ({ media }: PlacedVeoOrder) =>
 
 const toInstance = (
   order: VideoOrder,
+  { media }: PlacedVeoOrder,
   images: ReadonlyArray<readonly [InputRole, InlineMedium]>
 ) => {
+  const video = media.find(({ role }) => role === "extend_video")
   const imageOf = (role: InputRole) => images.find((image) => image[0] === role)?.[1]
   const [first, last] = [imageOf("first_frame"), imageOf("last_frame")]
   const references = images.filter(([role]) => role === "reference_image")
@@ -97,6 +106,7 @@ const toInstance = (
     prompt: textOf(order.blocks),
     image: first === undefined ? null : toImage(first),
     lastFrame: last === undefined ? null : toImage(last),
+    video: video === undefined ? null : { uri: video.url },
     referenceImages:
       references.length === 0
         ? null
@@ -114,16 +124,24 @@ const parametersOf = ({ parameters, ratio, resolution, seconds }: VideoOrder) =>
     seed: parameters.seed
   })
 
-/** Refuses lengths that the vendor does not make of these inputs or at this resolution. */
+/** Refuses lengths and resolutions that the vendor does not make of these inputs together. */
 const checkLength = (
   { resolution, seconds }: VideoOrder,
   { mode }: PlacedVeoOrder
 ): Result.Result<void, VendorRefused> => {
-  const isFullOnly = mode === "references" || (resolution !== null && resolution !== "720p")
-  return isFullOnly && seconds !== FULL_SECONDS
+  const isExtension = mode === "extension"
+  const isFullOnly =
+    isExtension || mode === "references" || (resolution !== null && resolution !== "720p")
+  if (isFullOnly && seconds !== FULL_SECONDS) {
+    return refuseArgument(
+      `duration: Expected ${FULL_SECONDS} seconds with reference images, a video to extend or a resolution above 720p, not ${seconds}`,
+      "duration"
+    )
+  }
+  return isExtension && resolution !== EXTENDED_RESOLUTION
     ? refuseArgument(
-        `duration: Expected ${FULL_SECONDS} seconds with reference images or with a resolution above 720p, not ${seconds}`,
-        "duration"
+        `resolution: Expected ${EXTENDED_RESOLUTION} with a video to extend`,
+        "resolution"
       )
     : Result.void
 }
@@ -152,7 +170,7 @@ const submitRequest: VideoDialect["submitRequest"] = (account, order) =>
     const images = yield* readImages(placedOrder)
     yield* checkLength(order, placedOrder)
     return post(methodUrl(account, order.upstreamModel, "predictLongRunning"), googleKey(account), {
-      instances: [toInstance(order, images)],
+      instances: [toInstance(order, placedOrder, images)],
       parameters: parametersOf(order)
     })
   })
@@ -160,6 +178,18 @@ const submitRequest: VideoDialect["submitRequest"] = (account, order) =>
 const pollRequest: VideoDialect["pollRequest"] = (account, { upstreamId }) => {
   const path = upstreamId.split("/").map(encodeURIComponent).join("/")
   return Result.succeed(get(googleUrl(account, path), googleKey(account)))
+}
+
+const TWO_DAYS_SECONDS = 2 * 86_400
+
+/** Whether an address is that of a file at the origin of the base address, such as `/v1beta/files/a:download`. */
+const isFile = (baseUrl: string, url: string): boolean => {
+  const origin = originOf(baseUrl)
+  return (
+    origin !== null &&
+    originOf(url) === origin &&
+    /\/v1(?:alpha|beta)?\/files\/[\w-]+(?::download)?$/.test(URL.parse(url)?.pathname ?? "")
+  )
 }
 
 // From the vendor
@@ -226,5 +256,6 @@ export const makeVeo = videoCalls("veo", {
   noTask: { upstreamId: "models/veo-3.1-generate-preview/operations/none" },
   models: googleModels("predictLongRunning", /veo/i),
   takesBytes: true,
-  fileHeaders: googleKey
+  fileHeaders: googleKey,
+  ownVideos: { resolutions: [EXTENDED_RESOLUTION], keptSeconds: TWO_DAYS_SECONDS, isFile }
 })

@@ -30,6 +30,10 @@ export const modelSchema = z.looseObject({
   ratios: z.array(z.string()).optional(),
   /** Of video models: the most characters of all texts, if that is limited. */
   max_prompt: z.number().optional(),
+  /** Of video models of which an order can list the shots: how many, and their seconds. */
+  shots: z
+    .looseObject({ max: z.number(), seconds: z.looseObject({ min: z.number(), max: z.number() }) })
+    .optional(),
   /** Of video models: false if a video without sound, or one with sound, cannot be ordered. */
   silent: z.boolean().optional(),
   sound: z.boolean().optional(),

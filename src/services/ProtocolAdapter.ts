@@ -165,6 +165,21 @@ export interface VideoAdapter extends Checkable, MediaInputs {
    * Absent where everybody can load them by their addresses.
    */
   readonly fileHeaders?: (account: ChannelAccount) => Readonly<Record<string, string>>
+  /**
+   * Set where the vendor extends only videos that it made itself, which it gets by its own addresses
+   * of their files. Absent where it loads the video from any address.
+   */
+  readonly ownVideos?: OwnVideos
+}
+
+/** The videos of a vendor that it can extend. */
+export interface OwnVideos {
+  /** The resolutions that can be extended. */
+  readonly resolutions: ReadonlyArray<Resolution>
+  /** The time after its end for which a video can be extended. */
+  readonly keptSeconds: number
+  /** Whether an address is one that the vendor at the base address gave a file of a video. */
+  readonly isFile: (baseUrl: string, url: string) => boolean
 }
 
 export interface VideoBatchPoll {

@@ -65,7 +65,7 @@ export class MediaLinks extends Context.Service<
 
 /** The length of a video by its address at this simulator; null for any other address. */
 export const secondsOfLink = (address: string): number | null => {
-  const seconds = /\/media\/videos\/(\d{1,2})\//.exec(address)?.[1]
+  const seconds = /\/media\/videos\/(\d{1,3})\//.exec(address)?.[1]
   return seconds === undefined ? null : Number(seconds)
 }
 
@@ -92,7 +92,7 @@ export const layerMedia = HttpRouter.use(
 
     yield* router.add("GET", "/media/videos/:seconds/:name", (request) =>
       Effect.map(HttpRouter.params, ({ seconds = "", name = "" }) => {
-        const length = /^\d{1,2}$/.test(seconds) ? Number(seconds) : 0
+        const length = /^\d{1,3}$/.test(seconds) ? Number(seconds) : 0
         if (length < 1 || length > longestClipSeconds) return notFound
         const plainClip = clip(length)
         const bytes = name.endsWith(markedExtension) ? withMark(plainClip) : plainClip

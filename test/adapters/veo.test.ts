@@ -37,6 +37,7 @@ const unsent = (says: string, order: object, message: string, param?: string) =>
 })
 
 const DOWNLOAD = "https://generativelanguage.googleapis.com/v1beta/files/a1:download?alt=media"
+const extended = { type: "video", role: "extend_video", url: DOWNLOAD } as const
 const operation = (more: object = {}) => ({ name: UPSTREAM_ID, ...more })
 const response = (generateVideoResponse: object) =>
   operation({ done: true, response: { generateVideoResponse } })
@@ -133,6 +134,16 @@ const subject: VideoSubject = {
       body: body({ image: wireImage(3) })
     },
     {
+      says: "a video to extend goes out by the vendor's own address",
+      order: {
+        blocks: [prompt, extended],
+        ratio: "9:16"
+      },
+      path: path(),
+      body: body({ video: { uri: DOWNLOAD } }, { aspectRatio: "9:16" }),
+      refusedWith: 400
+    },
+    {
       says: "an unknown model may have every input",
       order: { upstreamModel: "m-1", blocks: [prompt, inline(1, "reference_image")] },
       path: path("m-1"),
@@ -158,15 +169,22 @@ const subject: VideoSubject = {
       [
         ["references", { blocks: [prompt, inline(1, "reference_image")], seconds: 6 }, 6],
         ["1080p", { resolution: "1080p", seconds: 4 }, 4],
-        ["4K", { resolution: "4K", seconds: 6 }, 6]
+        ["4K", { resolution: "4K", seconds: 6 }, 6],
+        ["an extension", { blocks: [prompt, extended], seconds: 4 }, 4]
       ] as const
     ).map(([says, order, seconds]) =>
       unsent(
         `${says} in less than the full length`,
         order,
-        `duration: Expected 8 seconds with reference images or with a resolution above 720p, not ${seconds}`,
+        `duration: Expected 8 seconds with reference images, a video to extend or a resolution above 720p, not ${seconds}`,
         "duration"
       )
+    ),
+    unsent(
+      "an extension with another resolution",
+      { blocks: [prompt, extended], resolution: "1080p" },
+      "resolution: Expected 720p with a video to extend",
+      "resolution"
     ),
     unsent(
       "a silent video",
@@ -180,13 +198,14 @@ const subject: VideoSubject = {
         ["a sound", [prompt, audio]],
         ["a last frame alone", [prompt, inline(1, "last_frame")]],
         ["two first frames", [inline(1, "first_frame"), inline(2, "first_frame")]],
-        ["a frame beside a reference", [inline(1, "first_frame"), inline(2, "reference_image")]]
+        ["a frame beside a reference", [inline(1, "first_frame"), inline(2, "reference_image")]],
+        ["a frame beside a video to extend", [inline(1, "first_frame"), extended]]
       ] as const
     ).map(([says, blocks]) =>
       unsent(
         says,
         { blocks },
-        "Not all of this input has a place: the model takes a text alone; or a first frame, a last frame; or up to 3 reference images"
+        "Not all of this input has a place: the model takes a text alone; or a first frame, a last frame; or up to 3 reference images; or a video to extend"
       )
     ),
     unsent(

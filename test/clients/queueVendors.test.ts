@@ -6,7 +6,7 @@ import { createFal } from "@ai-sdk/fal"
 import { createReplicate } from "@ai-sdk/replicate"
 import { assert, layer } from "@effect/vitest"
 import { ApiError, createFalClient, type FalClient } from "@fal-ai/client"
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 import Replicate from "replicate"
 import { falDocument } from "../../src/domain/queue/documents/fal.ts"
 import { replicateDocument } from "../../src/domain/queue/documents/replicate.ts"
@@ -17,6 +17,11 @@ const KEY = "sk-simulated"
 const prompt = "a lighthouse sim:slow=1"
 const image = "https://media.test/1.png"
 const seedance = "fal-ai/bytedance/seedance/v1/pro"
+const kling = "fal-ai/kling-video"
+
+const decodeVideo = Schema.decodeUnknownSync(
+  Schema.Struct({ video: Schema.Struct({ url: Schema.String }) })
+)
 
 const falClient = (url: string, credentials = KEY): FalClient =>
   createFalClient({
@@ -49,6 +54,50 @@ const falCalls: ReadonlyArray<
         .url
     }
   ],
+  [
+    `${kling}/v3/pro/text-to-video`,
+    async (client) => {
+      const shots = [
+        { prompt, duration: "3" },
+        { prompt, duration: "4" }
+      ] as const
+      const input = {
+        duration: "7",
+        aspect_ratio: "9:16",
+        shot_type: "customize",
+        generate_audio: false
+      } as const
+      const model = `${kling}/v3/pro/text-to-video` as const
+      return (
+        await client.subscribe(model, { ...poll, input: { ...input, multi_prompt: [...shots] } })
+      ).data.video.url
+    }
+  ],
+  [
+    `${kling}/v3/pro/image-to-video`,
+    async (client) => {
+      const input = { prompt, start_image_url: image, end_image_url: image, duration: "9" } as const
+      return (await client.subscribe(`${kling}/v3/pro/image-to-video`, { ...poll, input })).data
+        .video.url
+    }
+  ],
+  // The client has no types of version 4 yet.
+  ...(
+    [
+      ["text-to-video", { multi_prompt: [{ prompt, duration: 5 }] }],
+      ["image-to-video", { prompt, start_image_url: image, middle_image_urls: [image] }]
+    ] as const
+  ).map(
+    ([name, input]) =>
+      [
+        `${kling}/v4/${name}`,
+        async (client: FalClient) => {
+          const model: string = `${kling}/v4/${name}`
+          const { data } = await client.subscribe(model, { ...poll, input })
+          return decodeVideo(data).video.url
+        }
+      ] as const
+  ),
   [
     "fal-ai/flux/dev",
     async (client) => {

@@ -160,11 +160,23 @@ const mediaUrl = `https://files.test/in.png?Signature=${signature}`
 
 const takesOnePicture = /^(?:image-|relay-d$)/
 
+/** A model whose orders list their shots, beside the models of the table. */
+const shotModel = { model: "film-shots", modality: "video" } as const
+
+const orderedModels = [...ways, shotModel]
+
 /** The least each model takes, with a prompt and media that must not be kept anywhere. */
-const bodyFor = ({ model, modality }: (typeof ways)[number]) => ({
+const bodyFor = ({ model, modality }: (typeof orderedModels)[number]) => ({
   model,
-  prompt,
-  ...(modality === "image" || /^(?:text-|relay-f$)/.test(model)
+  ...(model === shotModel.model
+    ? {
+        shots: [
+          { prompt, seconds: 4 },
+          { prompt: `Then: ${prompt}`, seconds: 3 }
+        ]
+      }
+    : { prompt }),
+  ...(modality === "image" || /^(?:text-|relay-f$|film-shots$)/.test(model)
     ? {}
     : {
         images: [
@@ -237,18 +249,42 @@ const catalogAt = (simulatorUrl: string, baseUrl: string | null) => {
   const channels = [...textual.channels, ...spoken.channels]
   const models = [...textual.models, ...spoken.models.filter(({ id }) => id !== "talk-1")]
   const mounts = [...textual.mounts, ...spoken.mounts]
+  const shotChannel = {
+    id: "ch-fal",
+    name: "fal",
+    base_url: `${simulatorUrl}/fal`,
+    api_key: channelKey,
+    app_id: null
+  }
   const textModels = new Set(texts.map(([, { model }]): string => model))
   const textChannels = channels
     .filter(({ id }) => ["ch-t", "ch-o", "ch-j", "ch-e", "ch-q"].includes(id))
     .map((one) => ({ ...one, api_key: channelKey }))
   return {
-    channels: [...media.channels, ...textChannels].map((channel) => ({
+    channels: [...media.channels, shotChannel, ...textChannels].map((channel) => ({
       ...channel,
       base_url: baseUrl ?? channel.base_url,
       app_id: (channel.app_id ?? null) === null ? null : appId
     })),
-    models: [...media.models, ...models.filter(({ id }) => textModels.has(id))],
-    mounts: [...media.mounts, ...mounts.filter(({ model }) => textModels.has(model))]
+    models: [
+      ...media.models,
+      {
+        id: shotModel.model,
+        modality: shotModel.modality,
+        protocol: "fal",
+        prices: { kind: "second_video" as const, per_second: { "720p": "0.1" } }
+      },
+      ...models.filter(({ id }) => textModels.has(id))
+    ],
+    mounts: [
+      ...media.mounts,
+      {
+        model: shotModel.model,
+        channel: shotChannel.id,
+        upstream_model: "fal-ai/kling-video/v3/pro/text-to-video"
+      },
+      ...mounts.filter(({ model }) => textModels.has(model))
+    ]
   }
 }
 
@@ -348,7 +384,9 @@ it.live.each([...databasesInTurn(import.meta.filename)])(
 
       const told: Array<readonly [string, string]> = []
       let orders = 0
-      const orderAll = Effect.fnUntraced(function* (some: typeof ways) {
+      const orderAll = Effect.fnUntraced(function* (
+        some: ReadonlyArray<(typeof orderedModels)[number]>
+      ) {
         yield* Effect.forEach(
           some,
           Effect.fnUntraced(function* (way) {
@@ -388,12 +426,12 @@ it.live.each([...databasesInTurn(import.meta.filename)])(
       })
 
       yield* load(null)
-      yield* orderAll(ways)
+      yield* orderAll(orderedModels)
       yield* writeAll
       const refuser = yield* brokenVendor(refusing)
       yield* load(refuser.url)
       yield* writeAll
-      yield* orderAll(ways)
+      yield* orderAll(orderedModels)
       yield* assertNoTraceIds(refuser)
       for (const reply of [failing(), succeeding]) {
         const vendor = yield* brokenVendor(reply)
@@ -404,7 +442,7 @@ it.live.each([...databasesInTurn(import.meta.filename)])(
       for (const reply of ["reset", { body: "<html>" }, { body: "[" }] as const) {
         const vendor = yield* brokenVendor(reply)
         yield* load(vendor.url)
-        yield* orderAll(ways)
+        yield* orderAll(orderedModels)
         yield* writeAll
       }
       const writer = yield* brokenVendor(writing)

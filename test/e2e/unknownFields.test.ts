@@ -15,7 +15,7 @@ const talk = (fields: Json) => ({
 })
 
 const ORDER =
-  "model, prompt, content, images, image, image_url, audio, audio_url, audios, video, video_url, " +
+  "model, prompt, content, shots, images, image, image_url, audio, audio_url, audios, video, video_url, " +
   "videos, duration, resolution, ratio, generate_audio, user, metadata, callback_url, " +
   "max_wait"
 const OWN = "seed, camera_fixed, watermark, return_last_frame, omni_reference_task_type"
@@ -80,7 +80,7 @@ layer(layerTestGateway("embedded", quickSettings, { catalogFor: textCatalog() })
       const three = { seconds: 10, shot_type: "multi", fps: 7, seed: 7 }
       assert.deepNestedInclude((yield* call(three)).body, {
         "error.faults": [
-          { path: "shot_type", message: "This model has no such field; vp_c, vp_f have one" },
+          { path: "shot_type", message: "This model has no such field; vp_c, vp_f, fal have one" },
           { path: "seconds", message: `${NONE}; did you mean duration?` },
           { path: "fps", message: NONE }
         ]

@@ -15,6 +15,14 @@ const perSecond = {
   per_second: { "720p": "0.5", "1080p": "0.9" }
 } as const
 
+const falVideos = {
+  "clip-9": "fal-ai/bytedance/seedance/v1/pro/text-to-video",
+  "shots-3": "fal-ai/kling-video/v3/pro/text-to-video",
+  "shots-3-image": "fal-ai/kling-video/v3/pro/image-to-video",
+  "shots-4": "fal-ai/kling-video/v4/text-to-video",
+  "shots-4-image": "fal-ai/kling-video/v4/image-to-video"
+}
+
 const builtInCatalog = (simulatorUrl: string): Catalog => ({
   channels: [
     { id: "fal", name: "fal", base_url: `${simulatorUrl}/fal`, api_key: "fal-key" },
@@ -26,7 +34,12 @@ const builtInCatalog = (simulatorUrl: string): Catalog => ({
     }
   ],
   models: [
-    { id: "clip-9", modality: "video", protocol: "fal", prices: perSecond },
+    ...Object.keys(falVideos).map((id) => ({
+      id,
+      modality: "video" as const,
+      protocol: "fal",
+      prices: perSecond
+    })),
     {
       id: "paint-10",
       modality: "image",
@@ -41,11 +54,11 @@ const builtInCatalog = (simulatorUrl: string): Catalog => ({
     }
   ],
   mounts: [
-    {
-      model: "clip-9",
+    ...Object.entries(falVideos).map(([model, upstream_model]) => ({
+      model,
       channel: "fal",
-      upstream_model: "fal-ai/bytedance/seedance/v1/pro/text-to-video"
-    },
+      upstream_model
+    })),
     {
       model: "paint-10",
       channel: "replicate",
@@ -83,6 +96,18 @@ const toyVendor = () => {
     return { body: { job: { state: "done", files: [{ href: "https://toys.test/1.mp4" }] } } }
   }
 }
+
+const shots = [
+  { prompt: "a bear", seconds: 4 },
+  { prompt: "its cub", seconds: 5 }
+]
+
+/** The body of the last order that the simulated vendors were sent. */
+const lastSent = Effect.gen(function* () {
+  const { simulator } = yield* Gateway
+  const requests = yield* simulator.requests
+  return requests.findLast(({ method }) => method === "POST")?.body
+})
 
 const Created = Schema.Struct({ id: Schema.String })
 const Faults = Schema.Struct({
@@ -127,6 +152,209 @@ layer(layerTestGateway("embedded", undefined, { catalogFor: builtInCatalog }), {
       const done = yield* gateway.call(`/v1/videos/${id}?wait=30`, { key: who.key })
       assert.propertyVal(done.body, "task_status", "succeeded", done.text)
       assert.deepInclude(yield* gateway.balance(who), { balance: "6.5", held: "0" })
+      yield* gateway.verify
+    })
+  )
+
+  it.effect.each([
+    [
+      "shots-3",
+      { generate_audio: false },
+      {
+        duration: "9",
+        generate_audio: false,
+        multi_prompt: [
+          { prompt: "a bear", duration: "4" },
+          { prompt: "its cub", duration: "5" }
+        ]
+      }
+    ],
+    [
+      "shots-3-image",
+      { image: IMAGE, shot_type: "customize", duration: 9, prompt: "" },
+      {
+        duration: "9",
+        start_image_url: IMAGE,
+        shot_type: "customize",
+        multi_prompt: [
+          { prompt: "a bear", duration: "4" },
+          { prompt: "its cub", duration: "5" }
+        ]
+      }
+    ],
+    [
+      "shots-4",
+      { ratio: "9:16" },
+      {
+        duration: 9,
+        resolution: "720p",
+        aspect_ratio: "9:16",
+        multi_prompt: [
+          { prompt: "a bear", duration: 4 },
+          { prompt: "its cub", duration: 5 }
+        ]
+      }
+    ]
+  ] as const)("makes a video of shots, whose lengths are its length: %s", ([model, fields, wire]) =>
+    Effect.gen(function* () {
+      const gateway = yield* Gateway
+      const who = yield* gateway.customer("10")
+      const order = { model, shots, ...fields }
+      const quote = yield* gateway.call("/v1/quotes", { key: who.key, json: order })
+      assert.propertyVal(quote.body, "hold", "4.5", quote.text)
+      const creation = yield* orderVideo(who, order)
+      assert.strictEqual(creation.status, 200, creation.text)
+      assert.propertyVal(yield* gateway.balance(who), "held", "4.5")
+      assert.deepStrictEqual(yield* lastSent, wire)
+      const { id } = yield* bodyAs(Created, creation)
+      const done = yield* gateway.call(`/v1/videos/${id}?wait=30`, { key: who.key })
+      assert.propertyVal(done.body, "task_status", "succeeded", done.text)
+      assert.deepInclude(yield* gateway.balance(who), { balance: "5.5", held: "0" })
+      const book = yield* gateway.simulator.book
+      const ended = book.findLast((entry) => entry.event === "succeeded")
+      assert.deepInclude(ended, { produced: { seconds: 9, images: null, completion_tokens: null } })
+      yield* gateway.verify
+    })
+  )
+
+  it.effect("the limits of shots are those of the document", () =>
+    Effect.gen(function* () {
+      const gateway = yield* Gateway
+      const who = yield* gateway.customer("10")
+      const listed = yield* gateway.call("/v1/models/shots-4", { key: who.key })
+      assert.deepNestedInclude(listed.body, { shots: { max: 10, seconds: { min: 3, max: 30 } } })
+      const other = yield* gateway.call("/v1/models/clip-9", { key: who.key })
+      assert.notProperty(other.body, "shots")
+    })
+  )
+
+  it.effect.each([
+    ["a model without shots", { model: "clip-9" }, "shots", "takes no list of shots"],
+    ["a prompt beside them", { prompt: "a bear" }, "prompt", "none beside shots"],
+    [
+      "a text in the content beside them",
+      { content: [{ type: "text", text: "a bear" }] },
+      "content[0].text",
+      "none beside shots"
+    ],
+    ["another duration", { duration: 8 }, "duration", "have 9 seconds in all, not 8"],
+    [
+      "a length of the model's choice",
+      { duration: -1 },
+      "duration",
+      "have 9 seconds in all, not -1"
+    ],
+    ["none", { shots: [] }, "shots", "an array of 1 to 64 shots"],
+    [
+      "another duration in a flag",
+      { shots: [...shots, { prompt: "x --duration 7", seconds: 3 }] },
+      "duration",
+      "not 7"
+    ],
+    [
+      "too short a shot",
+      { shots: [...shots, { prompt: "x", seconds: 2 }] },
+      "shots[2].seconds",
+      "Expected 3 to 15"
+    ],
+    [
+      "a part of a second",
+      { shots: [...shots, { prompt: "x", seconds: 2.5 }] },
+      "shots[2].seconds",
+      "a whole number"
+    ],
+    [
+      "an unknown field",
+      { shots: [{ prompt: "x", seconds: 4, duration: 4 }] },
+      "shots[0].duration",
+      "mean seconds?"
+    ],
+    [
+      "a shot of flags alone",
+      { shots: [...shots, { prompt: "--ratio 1:1", seconds: 3 }] },
+      "shots[2].prompt",
+      "a text"
+    ],
+    [
+      "too many of them",
+      { shots: Array(6).fill({ prompt: "x", seconds: 3 }) },
+      "shots",
+      "at most 5 shots"
+    ],
+    [
+      "too long a video",
+      { shots: [...shots, ...shots] },
+      "duration",
+      "takes whole seconds from 3 to 15"
+    ],
+    [
+      "too long a text",
+      { shots: [{ prompt: "x".repeat(100_001), seconds: 4 }] },
+      "shots[0].prompt",
+      "at most 100000"
+    ],
+    [
+      "another name",
+      { shots: null, prompt: "x", multi_prompt: shots },
+      "multi_prompt",
+      "did you mean shots?"
+    ]
+  ] as const)("refuses shots before the hold: %s", ([, fields, param, message]) =>
+    Effect.gen(function* () {
+      const gateway = yield* Gateway
+      const who = yield* gateway.customer("10")
+      const order = { model: "shots-3", shots, ...fields }
+      const refusal = yield* orderVideo(who, order)
+      assert.strictEqual(refusal.status, 400, refusal.text)
+      assert.deepNestedInclude(refusal.body, { "error.param": param }, refusal.text)
+      assert.include(refusal.text, message)
+      const quote = yield* gateway.call("/v1/quotes", { key: who.key, json: order })
+      assert.deepNestedInclude(quote.body, { "error.param": param }, quote.text)
+      assert.deepInclude(yield* gateway.balance(who), { balance: "10", held: "0" })
+    })
+  )
+
+  it.effect("sends frames between the first and the last one in their order", () =>
+    Effect.gen(function* () {
+      const gateway = yield* Gateway
+      const who = yield* gateway.customer("30")
+      const frame = (role: string, name: string) => ({
+        type: "image_url",
+        role,
+        image_url: `https://media.test/${name}.png`
+      })
+      const middle = Array.from({ length: 8 }, (_, index) => `m${index}`)
+      const content = [
+        { type: "text", text: "a bear" },
+        frame("first_frame", "a"),
+        frame("last_frame", "z"),
+        ...middle.map((name) => frame("middle_frame", name))
+      ]
+      const creation = yield* orderVideo(who, { model: "shots-4-image", duration: 20, content })
+      assert.strictEqual(creation.status, 200, creation.text)
+      assert.propertyVal(yield* gateway.balance(who), "held", "10")
+      assert.deepStrictEqual(yield* lastSent, {
+        prompt: "a bear",
+        duration: 20,
+        resolution: "720p",
+        start_image_url: "https://media.test/a.png",
+        end_image_url: "https://media.test/z.png",
+        middle_image_urls: middle.map((name) => `https://media.test/${name}.png`)
+      })
+      const { id } = yield* bodyAs(Created, creation)
+      const done = yield* gateway.call(`/v1/videos/${id}?wait=30`, { key: who.key })
+      assert.propertyVal(done.body, "task_status", "succeeded", done.text)
+      for (const [json, message] of [
+        [
+          { model: "shots-4-image", content: [...content, frame("middle_frame", "n")] },
+          "9 of middle_frame"
+        ],
+        [{ model: "shots-3-image", content }, "role middle_frame"]
+      ] as const) {
+        const refusal = yield* orderVideo(who, json)
+        assert.strictEqual(refusal.status, 400, refusal.text)
+        assert.include(refusal.text, message)
+      }
       yield* gateway.verify
     })
   )
@@ -221,7 +449,7 @@ layer(layerTestGateway("embedded", undefined, { catalogFor: builtInCatalog }), {
       ])
       assert.includeMembers(
         [...contradictions],
-        ["protocols[0].id", "protocols[1].calls.status.path", "mounts[3].upstream_model"]
+        ["protocols[0].id", "protocols[1].calls.status.path", "mounts[7].upstream_model"]
       )
     })
   )

@@ -214,6 +214,10 @@ const paths = {
 } as const
 
 const DOCUMENTS = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
+const SHOTS = [
+  { prompt: "a lighthouse", seconds: 3 },
+  { prompt: "its keeper", seconds: 4 }
+]
 const SOUND = `data:audio/wav;base64,${Buffer.from(makeSound("wav", 2000)).toString("base64")}`
 
 const bodyOf = ({ model, kind, streamed, format, n }: Plan, lane: number): object => {
@@ -223,6 +227,7 @@ const bodyOf = ({ model, kind, streamed, format, n }: Plan, lane: number): objec
     case "image":
       return { ...name, prompt: "a lighthouse", n, ...stream }
     case "video": {
+      if (model === "queue-shots") return { ...name, shots: SHOTS }
       const length = model === VEO_MODEL ? { duration: 8 } : {}
       return { ...name, prompt: "a lighthouse", ...length, ...leastInput(model) }
     }

@@ -253,6 +253,11 @@ const otherVideos = [
     protocol: "fal",
     upstream: "fal-ai/bytedance/seedance/v1/pro/text-to-video"
   },
+  {
+    model: "queue-shots",
+    protocol: "fal",
+    upstream: "fal-ai/kling-video/v3/pro/text-to-video"
+  },
   { model: "queue-replicate", protocol: "replicate", upstream: "bytedance/seedance-1-pro" },
   { model: "reel-minimax", protocol: "minimax", upstream: "MiniMax-H3" },
   { model: VEO_MODEL, protocol: "veo", upstream: "veo-3.1-generate-preview" }

@@ -113,7 +113,7 @@ layer(layerSimulator({ port: 0 }))("media", (it) => {
 
   it.effect.each([
     video(0),
-    video(31),
+    video(149),
     video("x"),
     "/media/images/0x5/a.png",
     "/media/images/4097x5/a.png",

@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
-import { layerSimulator } from "../../src/simulator/Simulator.ts"
+import { layerSimulator, Simulator } from "../../src/simulator/Simulator.ts"
 import { booked, json, orderedAs, read, send as sendAny } from "./support.ts"
 
 const MODEL = "veo-3.1-generate-preview"
@@ -26,6 +26,8 @@ const Named = Schema.Struct({ name: Schema.String })
 const Failure = Schema.Struct({
   error: Schema.Struct({ code: Schema.Int, message: Schema.String, status: Schema.String })
 })
+
+const fileOf = (name: string) => `/veo/v1beta/files/${name.split("/").at(-1)}:download?alt=media`
 
 const submit = (instance: object, parameters: object = {}) =>
   Effect.map(
@@ -101,6 +103,56 @@ layer(layerSimulator({ port: 0 }))("veo", (it) => {
     })
   )
 
+  it.effect("an extension goes on from a video of its account, and has both", () =>
+    Effect.gen(function* () {
+      const { url } = yield* Simulator
+      const name = yield* submit({ prompt: "a sim:slow=0" }, { durationSeconds: 6 })
+      yield* send("GET", `/veo/v1beta/${name}`)
+      const longer = yield* submit({ prompt: "b sim:slow=0", video: { uri: url + fileOf(name) } })
+      yield* send("GET", `/veo/v1beta/${longer}`)
+      const ends = (yield* booked).filter(({ event }) => event === "succeeded")
+      assert.deepNestedInclude(ends.at(-1), { upstream_id: longer, "produced.seconds": 13 })
+      assert.deepNestedInclude(yield* orderedAs(longer), { "order.inputs.videos": 1 })
+      const file = yield* send("GET", fileOf(longer))
+      assert.strictEqual(file.status, 302)
+      for (const [instance, parameters, key] of [
+        [{}, { durationSeconds: 6 }],
+        [{}, { resolution: "1080p" }],
+        [{ image }, {}],
+        [{ referenceImages: [{ image, referenceType: "asset" }] }, {}],
+        [{ video: { uri: "https://files.test/v1beta/files/a:download" } }, {}],
+        [{ video: { uri: url + fileOf(yield* submit({}, { resolution: "1080p" })) } }, {}],
+        [{}, {}, "key-of-another"]
+      ] as const) {
+        const body = order({ video: { uri: url + fileOf(name) }, ...instance }, parameters)
+        const headers = key === undefined ? keyHeader : { "x-goog-api-key": key }
+        const answer = yield* send("POST", submitPath(), body, headers)
+        assert.strictEqual(answer.status, 400, JSON.stringify(instance))
+      }
+    })
+  )
+
+  it.effect("a video is extended until it has 141 seconds", () =>
+    Effect.gen(function* () {
+      const { url } = yield* Simulator
+      let name = yield* submit({ prompt: "a sim:slow=0" })
+      for (let seconds = 8; seconds < 148; seconds += 7) {
+        yield* send("GET", `/veo/v1beta/${name}`)
+        name = yield* submit({ prompt: "a sim:slow=0", video: { uri: url + fileOf(name) } })
+      }
+      yield* send("GET", `/veo/v1beta/${name}`)
+      const ends = (yield* booked).filter(({ event }) => event === "succeeded")
+      assert.deepNestedInclude(ends.at(-1), { "produced.seconds": 148 })
+      const answer = yield* send(
+        "POST",
+        submitPath(),
+        order({ video: { uri: url + fileOf(name) } })
+      )
+      assert.strictEqual(answer.status, 400)
+      assert.include(answer.text, "longer than 141 seconds")
+    })
+  )
+
   it.effect("ignores fields that it does not know, and lengths may be texts", () =>
     Effect.gen(function* () {
       const name = yield* submit({ mood: "calm" }, { durationSeconds: "6", mood: "calm" })
@@ -116,7 +168,7 @@ layer(layerSimulator({ port: 0 }))("veo", (it) => {
       assert.nestedPropertyVal(json(wrong), "error.details[0].reason", "API_KEY_INVALID")
       const name = yield* submit({ prompt: "a sim:slow=0" })
       yield* send("GET", `/veo/v1beta/${name}`)
-      const file = `/veo/v1beta/files/${name.split("/").at(-1)}:download?alt=media`
+      const file = fileOf(name)
       assert.strictEqual((yield* send("GET", file, undefined, {})).status, 403)
       const other = yield* send("GET", file, undefined, { "x-goog-api-key": "key-of-another" })
       assert.strictEqual(other.status, 403)

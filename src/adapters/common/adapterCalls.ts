@@ -107,6 +107,7 @@ export interface VideoDialect {
   readonly models?: ModelListDialect
   readonly takesBytes?: VideoAdapter["takesBytes"]
   readonly fileHeaders?: VideoAdapter["fileHeaders"]
+  readonly ownVideos?: VideoAdapter["ownVideos"]
   /** The cancelling of a job; set if the vendor can do it. */
   readonly cancel?: CancelDialect
 }
@@ -171,13 +172,24 @@ const placeholderAccount: ChannelAccount = {
   appId: null
 }
 
+/** How the vendor takes and gives files. */
+const fileRulesOf = ({
+  takesBytes,
+  fileHeaders,
+  ownVideos
+}: VideoDialect): Pick<VideoAdapter, "takesBytes" | "fileHeaders" | "ownVideos"> => ({
+  ...(takesBytes === undefined ? {} : { takesBytes }),
+  ...(fileHeaders === undefined ? {} : { fileHeaders }),
+  ...(ownVideos === undefined ? {} : { ownVideos })
+})
+
 export const videoCalls = (protocol: string, dialect: VideoDialect) =>
   Effect.gen(function* () {
     const wire = yield* VendorWire
     const call = makeCall(wire)
     const limits = yield* VendorLimits
     const { submitRequest, pollRequest, refusals = () => noRefusals, batchPoll, cancel } = dialect
-    const { models, takesBytes, fileHeaders } = dialect
+    const { models } = dialect
     const refusalsOf = ({ listedProtocol }: Pick<VideoTaskRef, "listedProtocol">) =>
       refusals(listedProtocol)
     const readPolled = withJudgement(refusalsOf, dialect.readPolled)
@@ -210,8 +222,7 @@ export const videoCalls = (protocol: string, dialect: VideoDialect) =>
           : makeResultPoll(call, { ...result, pollRequest, readPolled }, refusalsOf, limits.poll),
       check: makeCheck(wire, checkDialect, limits),
       ...(models === undefined ? {} : { listModels: makeModelList(wire, limits, models) }),
-      ...(takesBytes === undefined ? {} : { takesBytes }),
-      ...(fileHeaders === undefined ? {} : { fileHeaders }),
+      ...fileRulesOf(dialect),
       ...(batchPoll === undefined
         ? {}
         : {

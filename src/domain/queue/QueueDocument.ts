@@ -8,9 +8,10 @@ import { VendorParameter } from "../catalog/vendorParameters.ts"
 import { billUnits } from "../money/vendorBill.ts"
 import { plainText } from "../plainText.ts"
 import { type InputRole, inputRoles } from "../video/families/VideoFamily.ts"
+import { MAX_SHOTS } from "../video/shots.ts"
 import { Ratio } from "../video/sizes.ts"
 import { Resolution } from "../video/tiers.ts"
-import { InputLimits, SecondsLimit } from "../video/videoLimits.ts"
+import { InputLimits, SecondsLimit, SecondsSpan } from "../video/videoLimits.ts"
 import { AnswerPointer, BodyPointer } from "./jsonPointer.ts"
 
 /**
@@ -158,18 +159,22 @@ const Refusals = Schema.Struct({
   )
 })
 
+const valueFields = {
+  to: BodyPointer.annotate({ description: "The place in the body" }),
+  as: optional(
+    Schema.Literals(["text", "number"]).annotate({ description: "The type that is sent" })
+  ),
+  values: optional(
+    Schema.Record(Schema.String, Schema.Json).annotate({
+      description: "The vendor's value for each value of an order"
+    })
+  )
+}
+
 const FieldRule = Schema.Union([
   BodyPointer,
   Schema.Struct({
-    to: BodyPointer.annotate({ description: "The place in the body" }),
-    as: optional(
-      Schema.Literals(["text", "number"]).annotate({ description: "The type that is sent" })
-    ),
-    values: optional(
-      Schema.Record(Schema.String, Schema.Json).annotate({
-        description: "The vendor's value for each value of an order"
-      })
-    ),
+    ...valueFields,
     inline: optional(
       Schema.Boolean.annotate({ description: "False where the vendor takes no data URLs" })
     )
@@ -182,6 +187,20 @@ const FieldRule = Schema.Union([
   expected: 'a place such as "/prompt", {to, as, values, inline}, or {width, height} of a size'
 })
 export type FieldRule = typeof FieldRule.Type
+
+const ItemRule = Schema.Union([BodyPointer, Schema.Struct(valueFields)]).annotate({
+  expected: 'a place in the item such as "/prompt", or {to, as, values}'
+})
+
+/** Where the shots of an order go: each becomes an object that is appended to a list. */
+const ShotsRule = Schema.Struct({
+  to: BodyPointer.annotate({ description: "The list, whose place ends with /-" }),
+  prompt: ItemRule.annotate({ description: "Where the text of a shot goes in its item" }),
+  seconds: ItemRule.annotate({ description: "Where the seconds of a shot go in its item" })
+}).annotate({
+  expected: 'a list such as {"to": "/shots/-", "prompt": "/text", "seconds": "/length"}'
+})
+export type ShotsRule = typeof ShotsRule.Type
 
 /** What an order has beside its media, by the names of the mapping. */
 type ValueSource =
@@ -217,9 +236,15 @@ const Fields = Schema.Struct({
   reference_video: rule("reference videos"),
   reference_audio: rule("reference sounds"),
   edit_video: rule("the video to edit"),
-  extend_video: rule("the video to extend")
-} satisfies Record<ValueSource | InputRole, unknown>)
-export type Source = keyof typeof Fields.Type
+  extend_video: rule("the video to extend"),
+  shots: optional(
+    ShotsRule.annotate({
+      description: "Where the shots of a video go, which an order has in place of the text"
+    })
+  )
+} satisfies Record<ValueSource | InputRole | "shots", unknown>)
+/** The parts of an order that are one value, or several of the same kind. */
+export type Source = Exclude<keyof typeof Fields.Type, "shots">
 
 const Form = Schema.Struct({
   takes: InputLimits.annotate({ description: "The most media of each role" }),
@@ -273,6 +298,17 @@ const VideoModel = Schema.Struct({
   ),
   ratios: optional(
     Schema.Array(Ratio).annotate({ description: "The only aspect ratios; any without" })
+  ),
+  shots: optional(
+    Schema.Struct({
+      most: Schema.Int.check(
+        Schema.isBetween(
+          { minimum: 1, maximum: MAX_SHOTS },
+          { expected: `a whole number from 1 to ${MAX_SHOTS}` }
+        )
+      ).annotate({ description: "The largest number of shots" }),
+      seconds: SecondsSpan.annotate({ description: "The shortest and the longest shot" })
+    }).annotate({ description: "What it takes of a list of shots; no list without" })
   ),
   sound: optional(
     Schema.Literals(["switch", "always", "never", "unset"]).annotate({

@@ -13,6 +13,7 @@ import {
   placeMedia,
   type VideoForm
 } from "../video/families/VideoFamily.ts"
+import { shotsOf } from "../video/shots.ts"
 import { sizeNamed } from "../video/sizes.ts"
 import { textOf, type VideoBlock } from "../video/VideoInput.ts"
 import { hasOneOf, type SecondsLimit, secondsOfLimit } from "../video/videoLimits.ts"
@@ -96,12 +97,19 @@ const writeEntry = (
   return Result.map(valueBy(entry, rule), (value) => writeAt(body, rule.to, value))
 }
 
-/** Writes the constants, the parameters and the entries; fails at the first that has no field. */
+/** A shot as an item of the body's list, with the place of the list. */
+interface ShotItem {
+  readonly to: string
+  readonly item: Body
+}
+
+/** Writes the constants, the parameters, the entries and the shots; fails at the first that has no field. */
 const writeBody = (
   { parameters_at = "" }: QueueDocument,
   { fields, constants = {}, ignores = [] }: QueueModel,
   entries: ReadonlyArray<Entry>,
-  parameters: Readonly<Record<string, unknown>>
+  parameters: Readonly<Record<string, unknown>>,
+  shots: ReadonlyArray<ShotItem> = []
 ): Written => {
   const body: MutableBody = {}
   for (const [pointer, value] of Object.entries(constants)) writeAt(body, pointer, value)
@@ -117,6 +125,7 @@ const writeBody = (
     const entryResult = writeEntry(body, rule, entry)
     if (Result.isFailure(entryResult)) return Result.fail(entryResult.failure)
   }
+  for (const { to, item } of shots) writeAt(body, to, item)
   return Result.succeed(body)
 }
 
@@ -155,11 +164,10 @@ const mediaEntries = (
       `${hasMedia ? "Other media are expected" : "Media are missing"}: the model takes ${describeInputs({ forms })}`
     )
   }
-  const { media, mode } = placement.success
-  const form = forms.find((one) => one.mode === mode)
+  const { media, form } = placement.success
   for (const role of inputRoles) {
     const count = media.filter((medium) => medium.role === role).length
-    if (count > (form?.takes[role] ?? 0)) {
+    if (count > (form.takes[role] ?? 0)) {
       return fail(
         fieldOfRole(role),
         `The order has ${count} of ${role}: the model takes ${describeInputs({ forms })}`
@@ -213,6 +221,33 @@ const choiceEntries = (
   ]
 }
 
+/** The items of the shots; fails where the model has no list for them. */
+const shotItems = (
+  { fields, shots: limits }: QueueVideoModel,
+  shots: ReadonlyArray<{ readonly text: string; readonly seconds: number }>
+): Result.Result<ReadonlyArray<ShotItem>, FieldFault> =>
+  Result.gen(function* () {
+    const rule = fields.shots
+    if (shots.length === 0) return []
+    if (rule === undefined || limits === undefined) {
+      return yield* fail("shots", "Expected nothing: this model has no list of shots")
+    }
+    const items: Array<ShotItem> = []
+    for (const [index, { text, seconds }] of shots.entries()) {
+      const path = `shots[${index}]`
+      const item: MutableBody = {}
+      const prompt: Entry = { source: "prompt", path: `${path}.prompt`, value: text }
+      yield* writeEntry(item, rule.prompt, prompt)
+      yield* writeEntry(item, rule.seconds, {
+        source: "seconds",
+        path: `${path}.seconds`,
+        value: seconds
+      })
+      items.push({ to: rule.to, item })
+    }
+    return items
+  })
+
 /** The body of a video order. */
 export const videoBodyOf = (
   document: QueueDocument,
@@ -232,7 +267,8 @@ export const videoBodyOf = (
     if (shape.length > 0 && ratios !== undefined && !ratios.some((name) => name === ratio)) {
       return yield* fail("ratio", `Expected one of ${ratios.join(", ")}`)
     }
-    const text = textOf(order.blocks)
+    const shots = yield* shotItems(model, shotsOf(order.blocks))
+    const text = shots.length > 0 ? "" : textOf(order.blocks)
     const entries = [
       ...whereMapped(model, "model", order.upstreamModel),
       ...whereMapped(model, "task", order.taskId),
@@ -241,7 +277,7 @@ export const videoBodyOf = (
       ...shape,
       ...media
     ]
-    return yield* writeBody(document, model, entries, order.parameters)
+    return yield* writeBody(document, model, entries, order.parameters, shots)
   })
 
 /** Whether the model makes exactly this choice of sound without a field for it. */

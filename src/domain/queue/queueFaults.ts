@@ -4,7 +4,7 @@ import { imageFieldNames } from "../image/ImageRequest.ts"
 import type { FieldFault } from "../requestFields.ts"
 import { type InputRole, inputRoles } from "../video/families/VideoFamily.ts"
 import { videoFieldNames } from "../video/VideoBody.ts"
-import { secondsOfLimit } from "../video/videoLimits.ts"
+import { secondsBetween, secondsOfLimit } from "../video/videoLimits.ts"
 import { fieldPointer, isListPointer, overlap } from "./jsonPointer.ts"
 import type {
   FieldRule,
@@ -91,7 +91,8 @@ function* placeFaults(path: string, model: QueueModel, document: QueueDocument):
   ]
   for (const [index, { place, at }] of targets.entries()) {
     const other = targets.slice(0, index).find((earlier) => overlap(earlier.place, place))
-    if (other === undefined || (other.place === place && isListPointer(place))) continue
+    const isShared = isListPointer(place) && model.fields.shots?.to !== place
+    if (other === undefined || (other.place === place && isShared)) continue
     yield { path: at, message: `${place} is already written by ${other.at}` }
   }
 }
@@ -185,6 +186,7 @@ function* videoFaults(path: string, model: QueueVideoModel): Faults {
     yield* choiceFaults(path, model, "resolution", resolutions)
     yield* choiceFaults(path, model, "ratio", ratios)
   }
+  yield* shotFaults(path, model)
   if (sound === "switch" && fields.sound === undefined) {
     yield { path: `${path}.sound`, message: "No field of the body has the sound" }
   }
@@ -194,7 +196,42 @@ function* videoFaults(path: string, model: QueueVideoModel): Faults {
   }
 }
 
-const videoSources = ["task", "seconds", "resolution", "ratio", "sound"] as const
+/** Requires that the list of shots holds what the model takes of them. */
+function* shotFaults(path: string, { fields, shots, seconds }: QueueVideoModel): Faults {
+  const rule = fields.shots
+  if (rule === undefined) {
+    if (shots === undefined) return
+    yield { path: `${path}.shots`, message: "No field of the body has the shots" }
+    return
+  }
+  if (!rule.to.endsWith("/-")) {
+    yield { path: `${path}.fields.shots.to`, message: "Expected the place of a list, with /- last" }
+  }
+  const [promptPlace = ""] = placesOf(rule.prompt)
+  const [secondsPlace = ""] = placesOf(rule.seconds)
+  if (overlap(promptPlace, secondsPlace)) {
+    const message = `${secondsPlace} is already written by ${path}.fields.shots.prompt`
+    yield { path: `${path}.fields.shots.seconds`, message }
+  }
+  if (shots === undefined) {
+    yield { path: `${path}.fields.shots`, message: "Expected the limits in shots too" }
+    return
+  }
+  const [min, max] = shots.seconds
+  if (min > max || min > Math.max(...secondsOfLimit(seconds))) {
+    const message =
+      "Expected the least seconds before the most, and within the lengths of the model"
+    yield { path: `${path}.shots.seconds`, message }
+    return
+  }
+  const missingValues = valuesLacked(rule.seconds, secondsBetween(shots.seconds))
+  if (missingValues.length > 0) {
+    const message = `Expected ${missingValues.join(", ")} too`
+    yield { path: `${path}.fields.shots.seconds.values`, message }
+  }
+}
+
+const videoSources = ["task", "seconds", "resolution", "ratio", "sound", "shots"] as const
 
 function* imageFaults(path: string, { fields, max_images = 1 }: QueueImageModel): Faults {
   if (max_images > 1 && fields.n === undefined) {

@@ -5,7 +5,7 @@
 import { Predicate } from "effect"
 import type { VendorParameter, VendorParameters } from "../catalog/vendorParameters.ts"
 import { fieldPointer, overlap } from "./jsonPointer.ts"
-import type { FieldRule, QueueDocument, QueueModel } from "./QueueDocument.ts"
+import type { FieldRule, QueueDocument, QueueModel, ShotsRule } from "./QueueDocument.ts"
 
 /** The bounds of whole numbers and numbers for which a schema states none. */
 const MAX_INTEGER = 2_147_483_647
@@ -85,8 +85,8 @@ const parameterOf = (name: string, property: unknown): VendorParameter | null =>
   }
 }
 
-/** The places of the body that a rule writes. */
-export const placesOf = (rule: FieldRule): ReadonlyArray<string> => {
+/** The places of the body that a rule writes; shots write their list. */
+export const placesOf = (rule: FieldRule | ShotsRule): ReadonlyArray<string> => {
   if (typeof rule === "string") return [rule]
   return "to" in rule ? [rule.to] : [rule.width, rule.height]
 }

@@ -24,6 +24,7 @@ import {
   optionalWholeNumber,
   unknownFields
 } from "../requestFields.ts"
+import { SHOTS, Shots } from "./shots.ts"
 
 /**
  * The maximum number of content blocks, above the limit of every vendor. Vendors enforce their own
@@ -136,6 +137,10 @@ const VideoFields = Schema.Struct({
   ).annotate({
     description: "Text and media as blocks; wins over top-level media"
   }),
+  shots: optional(Shots, SHOTS).annotate({
+    description:
+      "The shots of the video in their order, in place of prompt: the sum of their seconds is its length. Only of models that have `shots` in `GET /v1/models`"
+  }),
   images: media("Images"),
   image: media("Images"),
   image_url: media("Images"),
@@ -185,6 +190,7 @@ const fieldAliases: ReadonlyMap<string, string> = new Map(
     generate_audio: ["sound", "with_audio", "has_audio", "enable_audio", "with_sound"],
     prompt: ["text", "input", "description", "query", "message", "instruction"],
     content: ["contents", "messages", "blocks", "parts"],
+    shots: ["multi_prompt", "multi_prompts", "shot_list", "scenes", "segments", "storyboard"],
     image: nameList(`
       img img_url input_image init_image image_uri input_reference first_frame first_frame_image
       start_image image_base64

@@ -8,6 +8,7 @@ import { isList, MAX_MEDIA, mediaUrls, urlOf } from "../mediaUrls.ts"
 import { MAX_PROMPT } from "../plainText.ts"
 import { flagOf, parameterFlags } from "./flagTable.ts"
 import { type FlagValues, takeFlags } from "./PromptFlags.ts"
+import { type Shots, secondsOfShots, shotBlocks, shotsOf, type TextBlock } from "./shots.ts"
 import {
   type ContentBlock,
   type ImageRole,
@@ -20,7 +21,7 @@ import {
 
 /** An input block. The role of an image is null if the client gave none: the model then decides. */
 export type VideoBlock =
-  | { readonly type: "text"; readonly text: string }
+  | TextBlock
   | { readonly type: "image"; readonly role: ImageRole | null; readonly url: string }
   | { readonly type: "audio"; readonly url: string }
   | {
@@ -89,10 +90,11 @@ const liftMedia = (body: VideoBody): ReadonlyArray<ContentBlock> => [
 
 /**
  * The blocks of an order. `content` takes precedence over top-level media; a top-level prompt is
- * added if `content` contains no text.
+ * added if `content` contains no text. Shots stand in place of both.
  */
 const gatherBlocks = (body: VideoBody): ReadonlyArray<VideoBlock> => {
   const blocks = (body.content ?? liftMedia(body)).map(toBlock)
+  if (hasShots(body)) return [...shotBlocks(body.shots), ...blocks]
   return typeof body.prompt !== "string" || blocks.some(({ type }) => type === "text")
     ? blocks
     : [{ type: "text", text: body.prompt }, ...blocks]
@@ -142,6 +144,59 @@ const parametersOfFlags = (flagValues: FlagValues, fields: Readonly<Record<strin
     })
   )
 
+type BodyWithShots = VideoBody & { readonly shots: Shots }
+
+const hasShots = (body: VideoBody): body is BodyWithShots =>
+  body.shots !== null && body.shots !== undefined
+
+/** Refuses texts that are too long together, and texts beside shots, as no vendor has both. */
+const checkTexts = (
+  body: VideoBody,
+  blocks: ReadonlyArray<VideoBlock>
+): Result.Result<void, InvalidRequest> => {
+  if (textOf(blocks).length > MAX_PROMPT) {
+    const param = hasShots(body) ? "shots" : "content"
+    return refuse(param, `Expected at most ${MAX_PROMPT} characters of text in all`)
+  }
+  if (!hasShots(body)) return Result.void
+  const message = "Expected none beside shots, whose texts are the prompt"
+  if (typeof body.prompt === "string" && body.prompt.trim() !== "") return refuse("prompt", message)
+  const index = (body.content ?? []).findIndex(({ type }) => type === "text")
+  return index === -1 ? Result.void : refuse(`content[${index}].text`, message)
+}
+
+const isBlank = (text: string): boolean =>
+  Result.match(takeFlags([{ type: "text", text }]), {
+    onSuccess: ({ blocks }) => blocks.length === 0,
+    onFailure: () => false
+  })
+
+/** Refuses a shot without a text, which would be left out although its length is ordered. */
+const checkShotTexts = (
+  body: VideoBody,
+  blocks: ReadonlyArray<VideoBlock>
+): Result.Result<void, InvalidRequest> => {
+  if (!hasShots(body) || shotsOf(blocks).length === body.shots.length) return Result.void
+  const index = body.shots.findIndex(({ prompt }) => isBlank(prompt))
+  return refuse(`shots[${index}].prompt`, "Expected a text that says what is to be seen")
+}
+
+/** The ordered seconds: those of the shots where there are any, which no other length may contradict. */
+const secondsOf = (
+  body: VideoBody,
+  flagValues: FlagValues
+): Result.Result<VideoInput["seconds"], InvalidRequest> => {
+  const seconds = body.duration ?? secondsOfFlag(flagValues.duration)
+  if (!hasShots(body)) return Result.succeed(seconds)
+  const sum = secondsOfShots(body.shots)
+  return seconds === null || seconds === sum
+    ? Result.succeed(sum)
+    : refuse(
+        "duration",
+        `The shots have ${sum} seconds in all, not ${seconds}; leave the field out`
+      )
+}
+
 /**
  * Normalizes a body. Body fields take precedence over prompt flags, and flags are removed from the
  * text. Fails on a flag that is not accepted, and if nothing is left to make a video from.
@@ -149,11 +204,11 @@ const parametersOfFlags = (flagValues: FlagValues, fields: Readonly<Record<strin
 export const normaliseVideo = (body: VideoBody): Result.Result<VideoInput, InvalidRequest> =>
   Result.gen(function* () {
     const allBlocks = gatherBlocks(body)
-    if (textOf(allBlocks).length > MAX_PROMPT) {
-      return yield* refuse("content", `Expected at most ${MAX_PROMPT} characters of text in all`)
-    }
+    yield* checkTexts(body, allBlocks)
     const { blocks, flagValues } = yield* takeFlags(allBlocks)
     yield* checkFlags(flagValues)
+    yield* checkShotTexts(body, blocks)
+    const seconds = yield* secondsOf(body, flagValues)
     if (countInputs(blocks).images > MAX_MEDIA) {
       return yield* refuse("images", `Expected at most ${MAX_MEDIA} images in all`)
     }
@@ -172,7 +227,7 @@ export const normaliseVideo = (body: VideoBody): Result.Result<VideoInput, Inval
     const flagged = parametersOfFlags(flagValues, fields)
     return {
       blocks,
-      seconds: body.duration ?? secondsOfFlag(flagValues.duration),
+      seconds,
       resolution: body.resolution ?? flagValues.resolution ?? null,
       ratio: body.ratio ?? flagValues.ratio ?? null,
       generateAudio:

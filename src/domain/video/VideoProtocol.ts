@@ -10,9 +10,11 @@ import {
   familyOf,
   type InputRole,
   type PlaceOrder,
+  placeMedia,
   rolesByForms,
   rolesWith,
   type VideoFamily,
+  type VideoForm,
   type VideoPlacement
 } from "./families/VideoFamily.ts"
 import { placeVeo, veoFamilies, veoSeconds } from "./families/veo.ts"
@@ -26,6 +28,7 @@ import {
 } from "./families/vp_d.ts"
 import { placeTier, tierFamilies } from "./families/vp_e.ts"
 import { cloudFamilies, cloudResolutions, isSizedCloud, placeCloud } from "./families/vp_f.ts"
+import type { ShotLimits } from "./shots.ts"
 import { type Ratio, ratios } from "./sizes.ts"
 import { Resolution } from "./tiers.ts"
 import type { VideoBlock } from "./VideoInput.ts"
@@ -74,6 +77,8 @@ export interface VideoProtocolRow extends VideoParameters {
    * and the gateway accepts any value.
    */
   readonly resolutions: ReadonlyArray<Resolution>
+  /** What the model of the row takes of shots, from its family; missing if it takes none. */
+  readonly shots?: ShotLimits
   /** The ratios of `sizes.ts` that the vendor supports; all of them if missing. */
   readonly ratios?: ReadonlyArray<Ratio>
   /** Whether an input image decides the shape, so that no ratio is sent with it. */
@@ -240,14 +245,20 @@ export const familiesOf = (
   return listed === undefined || listed.relayFamily === "d" ? [] : (listed.families ?? [])
 }
 
-/** The row with the durations and resolutions of one model, if the families state them. */
+/**
+ * The row with the shots of one model, and with its durations and resolutions if the families state
+ * them.
+ */
 export const rowOfModel = (row: VideoProtocolRow, upstreamModel: string): VideoProtocolRow => {
-  const family = row.isLimitedByFamily ? familyOf(row.families ?? [], upstreamModel) : null
+  const family = familyOf(row.families ?? [], upstreamModel)
   if (family === null) return row
-  const { seconds, onlySeconds, resolutions } = family
+  const { seconds, onlySeconds, resolutions, shots } = family
+  const shotLimits = shots === undefined ? {} : { shots }
+  if (row.isLimitedByFamily !== true) return shots === undefined ? row : { ...row, shots }
   const { onlySeconds: _, ...otherFields } = row
   return {
     ...otherFields,
+    ...shotLimits,
     seconds,
     resolutions,
     ...(onlySeconds === undefined ? {} : { onlySeconds })
@@ -308,6 +319,13 @@ const formsOf = (call: VideoCall): Pick<VideoFamily, "forms"> => {
   const defaultForms = isOlderApi(call) ? anyForm : (vendor.unknownForms ?? anyForm)
   return familyOf(familiesOf(row, listed), upstreamModel) ?? defaultForms
 }
+
+/** The form in which the media of an order are sent; null if the model has none for them. */
+export const formOf = (call: VideoCall, blocks: ReadonlyArray<VideoBlock>): VideoForm | null =>
+  Result.match(placeMedia(formsOf(call), blocks), {
+    onSuccess: ({ form }) => form,
+    onFailure: () => null
+  })
 
 /** Refuses a medium whose role has no form of the model, as another role would be another video. */
 export const checkForms = (

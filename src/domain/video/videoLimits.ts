@@ -24,8 +24,11 @@ const wholeNumber = (minimum: number, maximum: number) =>
 const Second = wholeNumber(1, MAX_SECONDS)
 const SECONDS = 'the least and the most seconds as [3, 30], or {"one_of": [4, 6, 8]}'
 
+/** The least and the most of whole seconds. */
+export const SecondsSpan = Schema.Tuple([Second, Second])
+
 export const SecondsLimit = Schema.Union([
-  Schema.Tuple([Second, Second]),
+  SecondsSpan,
   Schema.Struct({
     one_of: Schema.Array(Second).annotate({ description: "The only seconds that can be ordered" })
   })

@@ -4,7 +4,13 @@
  */
 import { Array as Arr, Result } from "effect"
 import { InvalidRequest } from "../Errors.ts"
-import { describeTakes, type InputRole, inputRoles } from "./families/VideoFamily.ts"
+import {
+  describeTakes,
+  type InputRole,
+  inputRoles,
+  type VideoForm
+} from "./families/VideoFamily.ts"
+import { checkShots, type ShotLimits, shotLimitsTogether } from "./shots.ts"
 import { ratios as allRatios, nearestRatio, type Ratio } from "./sizes.ts"
 import { Resolution } from "./tiers.ts"
 import type { ImageRole } from "./VideoBody.ts"
@@ -32,6 +38,8 @@ export interface VideoOffer extends SkuOffer, Pick<VideoProtocolRow, "ratios" | 
   readonly maxPrompt?: number
   readonly canBeSilent: boolean
   readonly canSound: boolean
+  /** What is accepted of shots; missing if an order cannot list them. */
+  readonly shots?: ShotLimits
 }
 
 /** The limits of a model and of one of its mounts. */
@@ -117,7 +125,27 @@ export const videoOffer = (
     ...(inputs === undefined ? {} : { inputs }),
     ...(prompts.length === 0 ? {} : { maxPrompt: Math.min(...prompts) }),
     canBeSilent: model?.silent !== false && mount?.silent !== false,
-    canSound: model?.sound !== false && mount?.sound !== false
+    canSound: model?.sound !== false && mount?.sound !== false,
+    ...(row.shots === undefined ? {} : { shots: row.shots })
+  }
+}
+
+/**
+ * The offer for orders in one form, which may have fewer seconds and resolutions. Limits that leave
+ * none of them stay as they are: the adapter refuses what the form does not have.
+ */
+export const offerInForm = <Offer extends SkuOffer>(
+  offer: Offer,
+  form: Pick<VideoForm, "onlySeconds" | "resolutions"> | null
+): Offer => {
+  if (form === null) return offer
+  const { onlySeconds, resolutions } = form
+  const own = offer.onlySeconds === undefined ? offer.seconds : { one_of: offer.onlySeconds }
+  const narrower = onlySeconds === undefined ? own : commonSeconds(own, { one_of: onlySeconds })
+  return {
+    ...offer,
+    ...offerOfSeconds(narrower),
+    resolutions: common(offer.resolutions, resolutions)
   }
 }
 
@@ -161,13 +189,15 @@ export const offersTogether = (offers: Arr.NonEmptyReadonlyArray<VideoOffer>): V
   const inputs = inputsTogether(offers)
   const acceptedRatios = ratiosTogether(offers)
   const maxPrompt = widest(offers.map((offer) => offer.maxPrompt))
+  const shots = shotLimitsTogether(offers.flatMap((offer) => offer.shots ?? []))
   return {
     ...offeredTogether(offers),
     ...(inputs === undefined ? {} : { inputs }),
     ...(acceptedRatios === undefined ? {} : { acceptedRatios, ratios: acceptedRatios }),
     ...(maxPrompt === undefined ? {} : { maxPrompt }),
     canBeSilent: offers.some(({ canBeSilent }) => canBeSilent),
-    canSound: offers.some(({ canSound }) => canSound)
+    canSound: offers.some(({ canSound }) => canSound),
+    ...(shots === undefined ? {} : { shots })
   }
 }
 
@@ -265,7 +295,7 @@ const checkSound = (
 }
 
 /**
- * Checks media, texts, ratio and sound of an order against the limits; duration and resolution are
+ * Checks media, shots, texts, ratio and sound of an order against the limits; duration and resolution are
  * checked by `resolveSku`. The result is the order with the roles, the ratio and the sound that
  * the limits decide.
  */
@@ -276,6 +306,7 @@ export const checkLimits = (
 ): Result.Result<VideoInput, InvalidRequest> =>
   Result.gen(function* () {
     const blocks = yield* checkInputs(offer, input.blocks, rolesOf)
+    yield* checkShots(offer.shots, input.blocks)
     const characters = textOf(input.blocks).length
     if (offer.maxPrompt !== undefined && characters > offer.maxPrompt) {
       return yield* refuse(

@@ -69,6 +69,15 @@ export const ModelEntry = Schema.Struct({
   max_prompt: Schema.optionalKey(
     integer("Of video models with such a limit: the most characters of all texts of an order")
   ),
+  shots: Schema.optionalKey(
+    Schema.Struct({
+      max: integer("Most shots"),
+      seconds: Schema.Struct({
+        min: integer("Least seconds"),
+        max: integer("Most seconds")
+      }).annotate({ description: "Whole seconds of one shot" })
+    }).annotate({ description: "Of video models of which an order can list the shots" })
+  ),
   silent: Schema.optionalKey(
     flag("Of video models: false where a video without sound cannot be ordered")
   ),

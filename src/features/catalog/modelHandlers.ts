@@ -24,6 +24,7 @@ import {
   type VideoForm
 } from "../../domain/video/families/VideoFamily.ts"
 import { type MountOffer, mountOffers } from "../../domain/video/modelOffers.ts"
+import type { ShotLimits } from "../../domain/video/shots.ts"
 import { familiesOf } from "../../domain/video/VideoProtocol.ts"
 import { billingOf, defaultSecondsOf, mayBeSmart } from "../../domain/video/VideoSku.ts"
 import { offeredParameters } from "../../domain/video/vendorFields.ts"
@@ -149,6 +150,11 @@ const takesOf = (
   return [...new Map(takes).values()]
 }
 
+const shotsView = ({ most, seconds: [min, max] }: ShotLimits) => ({
+  max: most,
+  seconds: { min, max }
+})
+
 const videoLimitsOf = (protocols: ProtocolTables, snapshot: CatalogSnapshot, model: Model) => {
   const mounts = snapshot.mounts.get(model.id) ?? []
   const offers = mountOffers(protocols.video, model, mounts)
@@ -169,6 +175,7 @@ const videoLimitsOf = (protocols: ProtocolTables, snapshot: CatalogSnapshot, mod
     resolutions: offer.resolutions,
     ...(offer.acceptedRatios === undefined ? {} : { ratios: offer.acceptedRatios }),
     ...(offer.maxPrompt === undefined ? {} : { max_prompt: offer.maxPrompt }),
+    ...(offer.shots === undefined ? {} : { shots: shotsView(offer.shots) }),
     ...(offer.canBeSilent ? {} : { silent: false }),
     ...(offer.canSound ? {} : { sound: false }),
     parameters: offeredParameters(protocols.video, model, mounts)

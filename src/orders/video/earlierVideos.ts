@@ -18,8 +18,13 @@ import { type Task, TaskRepo } from "../../services/TaskRepo.ts"
 import { urlSecondsOf } from "../orderFiles.ts"
 
 /** An earlier video, as an order uses it. */
-interface EarlierVideo {
-  readonly address: string
+export interface EarlierVideo {
+  readonly task: Pick<
+    Task,
+    "channelId" | "protocol" | "keyName" | "videoUrl" | "kind" | "ratio" | "finishedAt"
+  >
+  /** The address from which every vendor can load it; null where there is none. */
+  readonly address: string | null
   /** Its length; null where the model chose it, or where it was made from another video. */
   readonly seconds: number | null
 }
@@ -28,6 +33,9 @@ const messages = {
   processing: "is not finished yet",
   failed: "has failed, so there is no video"
 }
+
+/** The message about an earlier video that no vendor can load. */
+export const withoutFile = (id: string): string => `${JSON.stringify(id)} has no file any more`
 
 /** The length of a video. An extended one may contain its video, so only the vendor knows it. */
 const lengthOf = ({ kind, source }: Task): number | null =>
@@ -83,7 +91,11 @@ export const makeFindVideos = Effect.gen(function* () {
   }
 
   /** The video, or what is wrong with it. */
-  const findVideo = Effect.fnUntraced(function* (caller: Caller, id: string) {
+  const findVideo = Effect.fnUntraced(function* (
+    caller: Caller,
+    id: string,
+    isAddressNeeded: boolean
+  ) {
     const task = yield* tasks
       .find(caller.organizationId, taskNamed(id)?.id ?? id)
       .pipe(Effect.catchTag("task_not_found", () => Effect.succeed(null)))
@@ -101,23 +113,25 @@ export const makeFindVideos = Effect.gen(function* () {
         )
     )
     const address = archiveAddress ?? vendorAddress(task, caller, now)
-    return address === null
-      ? `${JSON.stringify(id)} has no file any more`
-      : ({ address, seconds: lengthOf(task) } satisfies EarlierVideo)
+    return address === null && isAddressNeeded
+      ? withoutFile(id)
+      : ({ task, address, seconds: lengthOf(task) } satisfies EarlierVideo)
   })
 
   /**
    * The videos by the ids that the order has. A video of another organisation is not found, as one
-   * that does not exist.
+   * that does not exist. Only the video with the id `ownId`, which its own vendor extends, may lack an
+   * address.
    */
   return Effect.fnUntraced(function* (
     caller: Caller,
-    references: ReadonlyArray<VideoTaskReference>
+    references: ReadonlyArray<VideoTaskReference>,
+    ownId: string | null
   ) {
     const videos = new Map<string, EarlierVideo>()
     const faults: Array<FieldFault> = []
     for (const { path, id } of references) {
-      const video = videos.get(id) ?? (yield* findVideo(caller, id))
+      const video = videos.get(id) ?? (yield* findVideo(caller, id, id !== ownId))
       if (typeof video === "string") faults.push({ path, message: video })
       else videos.set(id, video)
     }

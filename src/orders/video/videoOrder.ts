@@ -17,6 +17,7 @@ import { withoutEchoes, withoutMedia } from "../../redaction/promptsFromRecords.
 import { textDigest } from "../../redaction/textDigest.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import type { Caller } from "../../services/Access.ts"
+import type { KeyedAccount } from "../../services/channels/ChannelCredentials.ts"
 import type { SourceVideo, UpstreamTask } from "../../services/TaskRepo.ts"
 import type { OrderResolution } from "../OrderResolution.ts"
 import { type OrderRun, type PaidOrder, unstreamedHooks } from "../orderValue.ts"
@@ -59,6 +60,15 @@ const checkWait = ({ max_wait: maxWait }: VideoBody, { blocks }: VideoInput) =>
         })
       )
     : Effect.void
+
+/** The accounts that may order: the one with the key, or all where no key or none of its name is. */
+const accountsOf = (
+  accounts: Arr.NonEmptyReadonlyArray<KeyedAccount>,
+  keyName: string | null
+): Arr.NonEmptyReadonlyArray<KeyedAccount> => {
+  const own = accounts.filter((account) => account.keyName === keyName)
+  return Arr.isReadonlyArrayNonEmpty(own) ? own : accounts
+}
 
 export type VideoOrders = Effect.Success<ReturnType<typeof makeVideoOrder>>
 
@@ -125,10 +135,20 @@ export const makeVideoOrder = Effect.fnUntraced(function* (
       priceList,
       mounts: Arr.map(
         mounts,
-        ({ adapter, accounts, sku, parameters, blocks, generateAudio, isMarked: _, ...mount }) => ({
+        ({
+          adapter,
+          accounts,
+          sku,
+          parameters,
+          blocks,
+          keyName,
+          generateAudio,
+          isMarked: _,
+          ...mount
+        }) => ({
           ...mount,
           call: ({ id, addresses }) =>
-            keyTurns.forOrder(accounts, (account) =>
+            keyTurns.forOrder(accountsOf(accounts, keyName), (account) =>
               Effect.map(
                 adapter.submit(account, {
                   ...input,

@@ -1,5 +1,5 @@
 /** Resolves an order of a video: its fields, its SKU, its price and its mounts. */
-import { Array as Arr, Effect, Result } from "effect"
+import { Array as Arr, Clock, Effect, Result } from "effect"
 import type { Mount } from "../../domain/catalog/CatalogDocument.ts"
 import { mountProtocol } from "../../domain/catalog/CatalogRules.ts"
 import { type Limits, limitsOf } from "../../domain/catalog/ModelLimits.ts"
@@ -35,6 +35,7 @@ import {
   checkForms,
   DEFAULT_RESOLUTION,
   familiesOf,
+  formOf,
   placeOrder,
   rowOfModel,
   type VideoCall,
@@ -63,6 +64,7 @@ import {
   checkLimits,
   defaultRatioOf,
   longestSecondsOf,
+  offerInForm,
   offersTogether,
   type VideoOffer,
   videoOffer
@@ -80,7 +82,8 @@ import {
   preferMarked
 } from "../OrderChecks.ts"
 import { makeFindFiles } from "../orderFiles.ts"
-import { makeFindVideos } from "./earlierVideos.ts"
+import { type EarlierVideo, makeFindVideos } from "./earlierVideos.ts"
+import { type Extension, extendAt, extendedTaskId } from "./ownVideos.ts"
 
 /**
  * The lengths of input videos: of files by their ids, measured when they were uploaded, and of
@@ -109,10 +112,21 @@ const billsInput = (prices: VideoPrices): boolean => {
 const editedVideo = ({ blocks }: Pick<VideoInput, "blocks">) =>
   baseVideosOf(blocks).find(({ role }) => role === "edit_video")
 
-/** The video that an order edits or extends, by its task where the order names one. */
-const sourceOf = ({ blocks }: VideoInput): SourceVideo | null => {
+/**
+ * The video that an order edits or extends, by its task where the order names one. `ownId` is the id of
+ * an extended video that a link of the order names.
+ */
+const sourceOf = ({ blocks }: VideoInput, ownId: string | null): SourceVideo | null => {
   const [video] = baseVideosOf(blocks)
-  return video === undefined ? null : { role: video.role, taskId: taskNamed(video.url)?.id ?? null }
+  if (video === undefined) return null
+  return { role: video.role, taskId: taskNamed(ownId ?? video.url)?.id ?? null }
+}
+
+/** What an order is checked with, beside the model and the order itself. */
+interface OrderTerms {
+  readonly lengths: KnownLengths
+  readonly isMarkDefault: boolean
+  readonly extension: Extension
 }
 
 const noLengths = { seconds: null, hasUnknown: false }
@@ -237,7 +251,7 @@ export const makeVideoResolution = Effect.gen(function* () {
     ordered: OrderedModel,
     input: VideoInput,
     sizeRequest: SizeRequest | null,
-    { lengths, isMarkDefault }: { readonly lengths: KnownLengths; readonly isMarkDefault: boolean }
+    { lengths, isMarkDefault, extension }: OrderTerms
   ) {
     const { model, priceList } = ordered
     const listedProtocol = protocols.video.get(model.protocol)
@@ -266,6 +280,7 @@ export const makeVideoResolution = Effect.gen(function* () {
             call: { row, listed: listedProtocol, upstreamModel },
             adapter,
             protocol,
+            channelId: mount?.channel ?? "",
             offer: videoOffer(row, listedProtocol, { model: model.limits, mount: mount?.limits }),
             fields: parametersOf(row, listedProtocol, upstreamModel)
           })
@@ -282,14 +297,20 @@ export const makeVideoResolution = Effect.gen(function* () {
 
     const usable = yield* checkMounts(ordered, {
       resolveProtocol,
-      checkOffer: ({ call, offer, adapter, protocol, fields }, upstreamModel) =>
+      checkOffer: ({ call, offer, adapter, protocol, channelId, fields }, upstreamModel) =>
         Result.gen(function* () {
           const values = yield* readParameters(input, fields, protocol)
           const parameters = isMarkDefault ? withMark(values, fields) : values
           yield* checkSizeBy([offer])
-          const limited = yield* checkLimits(offer, input, rolesBy(call))
-          yield* checkForms(call, limited.blocks)
-          const priced = yield* priceVideo(call, offer, model.prices, {
+          const limits = yield* checkLimits(offer, input, rolesBy(call))
+          yield* checkForms(call, limits.blocks)
+          const baseUrl = ordered.baseUrlOf(channelId)
+          const { ownVideos } = adapter
+          const mount = { channelId, protocol, baseUrl, ownVideos }
+          const { blocks, keyName } = yield* extendAt(limits.blocks, mount, extension)
+          const limited = { ...limits, blocks }
+          const formOffer = offerInForm(offer, formOf(call, blocks))
+          const priced = yield* priceVideo(call, formOffer, model.prices, {
             ...priceInput,
             input: limited
           })
@@ -311,7 +332,8 @@ export const makeVideoResolution = Effect.gen(function* () {
             ...priced,
             adapter,
             parameters,
-            blocks: limited.blocks,
+            blocks,
+            keyName,
             isMarked: isMarked(parameters, fields)
           }
         }),
@@ -342,12 +364,35 @@ export const makeVideoResolution = Effect.gen(function* () {
     return { mounts, quote: mounts[0].quote, input, model, priceList }
   })
 
-  /** The offers of a model whose limits, or those of a mount, decide defaults; null for others. */
-  const limitedOffers = ({ model, mounts }: OrderedModel) => {
+  /**
+   * The offers of a model whose limits, or those of a mount, decide defaults, for orders of the form of
+   * these blocks; null for others.
+   */
+  const limitedOffers = ({ model, mounts }: OrderedModel, blocks: VideoInput["blocks"]) => {
     if ([model, ...mounts].every(({ limits }) => limits === undefined)) return null
-    const offers = mountOffers(protocols.video, model, mounts).map(({ offer }) => offer)
+    const listed = protocols.video.get(model.protocol)
+    const offers = mountOffers(protocols.video, model, mounts).map(({ mount, row, offer }) => {
+      const upstreamModel = mount?.upstream_model ?? model.id
+      return offerInForm(offer, formOf({ row, listed, upstreamModel }, blocks))
+    })
     return Arr.isReadonlyArrayNonEmpty(offers) ? offers : null
   }
+
+  /** The id of the earlier video that an order extends at the vendor that made it; null for others. */
+  const ownIdOf = ({ model, mounts }: OrderedModel, blocks: VideoInput["blocks"]): string | null =>
+    mounts.some((mount) => adapters.video.get(mountProtocol(model, mount))?.ownVideos !== undefined)
+      ? extendedTaskId(blocks)
+      : null
+
+  /** The ratio of an order, which is that of the video that a mount extends at its own vendor. */
+  const ratioOf = (
+    { mounts }: OrderedModel,
+    { ratio }: VideoInput,
+    earlier: EarlierVideo | undefined
+  ): string | null =>
+    earlier !== undefined && mounts.some(({ channel }) => channel === earlier.task.channelId)
+      ? (ratio ?? earlier.task.ratio)
+      : ratio
 
   /**
    * The input with OpenAI's options, and with the defaults of a model with limits: they are those of
@@ -359,7 +404,7 @@ export const makeVideoResolution = Effect.gen(function* () {
     bodyInput: VideoInput,
     options: OpenaiOptions | undefined
   ): VideoInput => {
-    const offers = limitedOffers(ordered)
+    const offers = limitedOffers(ordered, bodyInput.blocks)
     const defaultRatio = defaultRatioOf(offers === null ? {} : offersTogether(offers))
     const input =
       options === undefined ? bodyInput : applyOpenaiOptions(bodyInput, options, defaultRatio)
@@ -397,17 +442,34 @@ export const makeVideoResolution = Effect.gen(function* () {
     const ordered = yield* Effect.fromResult(modelCheck)
     yield* Effect.fromResult(fieldCheck)
     const files = yield* findFiles(caller, videoReferences(body))
-    const videos = yield* findVideos(caller, videoTaskReferences(body))
+    const ownId = ownIdOf(ordered, bodyInput.blocks)
+    const videos = yield* findVideos(
+      caller,
+      [...videoTaskReferences(body), ...(ownId === null ? [] : [{ path: "video", id: ownId }])],
+      ownId
+    )
+    const earlier = ownId === null ? undefined : videos.get(ownId)
     const lengths = new Map([
       ...[...files].map(([id, { seconds }]) => [id, seconds] as const),
-      ...[...videos.values()].map(({ address, seconds }) => [address, seconds] as const)
+      ...[...videos].flatMap(([id, { address, seconds, task }]) =>
+        [id, address, task.videoUrl].flatMap((url) =>
+          url === null ? [] : [[url, seconds] as const]
+        )
+      )
     ])
-    const addresses = new Map([...videos].map(([id, { address }]) => [id, address]))
+    const addresses = new Map(
+      [...videos].flatMap(([id, { address }]) => (address === null ? [] : [[id, address] as const]))
+    )
     const blocks = withAddresses(bodyInput.blocks, addresses)
-    const input = completeInput(ordered, { ...bodyInput, blocks }, options)
+    const ratio = ratioOf(ordered, bodyInput, earlier)
+    const input = completeInput(ordered, { ...bodyInput, blocks, ratio }, options)
     const sizeRequest = options === undefined ? null : sizeRequestOf(bodyInput, options)
-    const terms = { lengths, isMarkDefault: marksByDefault(caller, ordered.listMark) }
-    const source = sourceOf(bodyInput)
+    const terms = {
+      lengths,
+      isMarkDefault: marksByDefault(caller, ordered.listMark),
+      extension: { earlier, nowMillis: yield* Clock.currentTimeMillis }
+    }
+    const source = sourceOf(bodyInput, ownId)
     return { ...(yield* resolveMounts(ordered, input, sizeRequest, terms)), files, source }
   })
 })

@@ -13,7 +13,7 @@ const assetSeconds = 16
  * Maximum length of a video, in seconds. A video that is longer than the asset repeats the asset
  * from its start.
  */
-export const longestClipSeconds = 30
+export const longestClipSeconds = 148
 
 /** The size of every video, regardless of the ordered one. */
 export const clipSize = { width: 640, height: 360 }

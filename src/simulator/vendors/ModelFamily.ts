@@ -1,7 +1,5 @@
 /** The limits of a vendor's models, with a row for each generation. */
 
-import { longestClipSeconds } from "../media/clip.ts"
-
 /** The role of an input medium in an order. */
 export type MediaRole =
   | "first_frame"
@@ -35,7 +33,7 @@ export interface ModelFamily<Mode extends string = string> {
 }
 
 /** The most seconds of a model that is newer than all families here. */
-export const longestNewSeconds = longestClipSeconds
+export const longestNewSeconds = 30
 
 /** Matches the ids of the vendors' product lines, also of versions that no family here has. */
 const productLines =

@@ -16,7 +16,8 @@ import {
   type Vendor,
   type VendorRoute
 } from "../Vendor.ts"
-import { type FalModel, falModels, noFacts, type OrderFacts } from "./fal/models.ts"
+import { type FalModel, noFacts, type OrderFacts } from "./fal/FalModel.ts"
+import { falModels } from "./fal/models.ts"
 
 const refusal = (status: number, body: Schema.Json) => new Refusal({ status, body })
 

@@ -1,4 +1,4 @@
-import { Effect, Schema } from "effect"
+import { Clock, Effect, Schema } from "effect"
 import { HttpServerResponse } from "effect/http"
 import type { EndedEntry } from "../Book.ts"
 import { randomText } from "../digest.ts"
@@ -40,6 +40,9 @@ const Instance = Schema.Struct({
   prompt: optional(Schema.String),
   image: optional(Image),
   lastFrame: optional(Image),
+  video: optional(
+    Schema.Struct({ uri: Schema.NonEmptyString, fileUri: refusedField, gcsUri: refusedField })
+  ),
   referenceImages: optional(
     Schema.Array(Schema.Struct({ image: Image, referenceType: Schema.Literal("asset") }))
   )
@@ -67,8 +70,16 @@ const decodeSubmit = decodeBody(Submit, { unknownFields: "ignored", refuse: ofFa
 const METHOD = "predictLongRunning"
 const DEFAULT_SECONDS = 8
 const MAX_REFERENCES = 3
+const EXTENDED_RESOLUTION = "720p"
+/** The seconds that an extension adds, and the longest video that can be extended. */
+const ADDED_SECONDS = 7
+const MAX_EXTENDED_SECONDS = 141
+const KEPT_MILLIS = 2 * 86_400_000
 
-const modeOf = ({ instances: [{ image, lastFrame, referenceImages = [] }] }: Submission): Mode => {
+const modeOf = ({
+  instances: [{ image, lastFrame, video, referenceImages = [] }]
+}: Submission): Mode => {
+  if (video !== undefined) return "extension"
   if (referenceImages.length > 0) return "references"
   if (lastFrame !== undefined) return "frames"
   return image === undefined ? "text" : "image"
@@ -79,11 +90,20 @@ const refuseField = (field: string) =>
     `\`${field}\` isn't supported by this model. Please remove it or refer to the Gemini API documentation for supported usage.`
   )
 
+const fieldOfMode: Record<Mode, string> = {
+  text: "prompt",
+  image: "image",
+  frames: "lastFrame",
+  references: "referenceImages",
+  extension: "video"
+}
+
 const inputFault = (model: string, submission: Submission): Refusal | undefined => {
-  const [{ prompt = "", image, lastFrame, referenceImages = [] }] = submission.instances
+  const [{ prompt = "", image, lastFrame, video, referenceImages = [] }] = submission.instances
   const mode = modeOf(submission)
-  if (familyOf(model).modes[mode] === undefined) {
-    return refuseField(mode === "references" ? "referenceImages" : "lastFrame")
+  if (familyOf(model).modes[mode] === undefined) return refuseField(fieldOfMode[mode])
+  if (video !== undefined && (image ?? lastFrame ?? referenceImages[0]) !== undefined) {
+    return invalidArgument("`video` cannot be combined with images.")
   }
   if (mode === "text" && prompt === "") {
     return invalidArgument("The prompt is required when no image is given.")
@@ -112,10 +132,12 @@ const sizeFault = (model: string, submission: Submission): Refusal | undefined =
     )
   }
   if (!family.resolutions.includes(resolution)) return refuseField("resolution")
-  const needsFullLength = resolution !== "720p" || modeOf(submission) === "references"
+  const mode = modeOf(submission)
+  if (mode === "extension" && resolution !== EXTENDED_RESOLUTION) return refuseField("resolution")
+  const needsFullLength = resolution !== "720p" || mode === "references" || mode === "extension"
   return family.onlySeconds !== undefined && needsFullLength && seconds !== DEFAULT_SECONDS
     ? invalidArgument(
-        "`durationSeconds` must be 8 with reference images or a resolution above 720p."
+        "`durationSeconds` must be 8 with reference images, a video or a resolution above 720p."
       )
     : undefined
 }
@@ -123,7 +145,14 @@ const sizeFault = (model: string, submission: Submission): Refusal | undefined =
 const lifecycle: Lifecycle = {
   runningStatuses: ["running"],
   reportsCancellation: false,
-  productOf: (acceptedEntry) => producedSeconds(acceptedEntry, familyOf(acceptedEntry.model))
+  productOf: (acceptedEntry) => {
+    const { extendedSeconds } = acceptedEntry.echo
+    const product = producedSeconds(acceptedEntry, familyOf(acceptedEntry.model))
+    // The result of an extension is one video, which begins with the extended one.
+    return typeof extendedSeconds === "number"
+      ? { ...product, seconds: extendedSeconds + ADDED_SECONDS }
+      : product
+  }
 }
 
 /** The numbers of the errors with which an operation ends. */
@@ -146,6 +175,10 @@ const filterVerdict = {
 
 const operationId = (name: string): string => name.split("/").at(-1) ?? name
 
+/** The address of the file of an operation. */
+const uriOf = (origin: string, name: string): string =>
+  `${origin}/veo/v1beta/files/${operationId(name)}:download?alt=media`
+
 const responseOf = (generateVideoResponse: Schema.Json) => ({
   "@type": "type.googleapis.com/google.ai.generativelanguage.v1beta.PredictLongRunningResponse",
   generateVideoResponse
@@ -165,12 +198,11 @@ const pollAnswer = Effect.fnUntraced(function* (pollResult: PollResult) {
     return { ...operation, done: true, error: { code, message } }
   }
   const { origin } = yield* MediaLinks
-  const uri = `${origin}/veo/v1beta/files/${operationId(name)}:download?alt=media`
-  const response = responseOf({ generatedSamples: [{ video: { uri } }] })
+  const response = responseOf({ generatedSamples: [{ video: { uri: uriOf(origin, name) } }] })
   return { ...operation, done: true, response }
 })
 
-const draftOf = (model: string, submission: Submission) => {
+const draftOf = (model: string, submission: Submission, extendedSeconds: number | null) => {
   const [{ prompt = "", image, lastFrame, referenceImages = [] }] = submission.instances
   const { aspectRatio = "16:9", resolution = "720p", seed = null } = submission.parameters ?? {}
   const frames = [image, lastFrame].filter((frame) => frame !== undefined)
@@ -184,11 +216,18 @@ const draftOf = (model: string, submission: Submission) => {
       ratio: aspectRatio,
       n: null,
       size: null,
-      inputs: { images: frames.length + referenceImages.length, videos: 0, audios: 0 },
+      inputs: {
+        images: frames.length + referenceImages.length,
+        videos: extendedSeconds === null ? 0 : 1,
+        audios: 0
+      },
       generate_audio: true
     },
     clientToken: null,
-    echo: seed === null ? {} : { seed },
+    echo: {
+      ...(seed === null ? {} : { seed }),
+      ...(extendedSeconds === null ? {} : { extendedSeconds })
+    },
     newId: () =>
       `models/${model}/operations/${randomText("abcdefghijklmnopqrstuvwxyz0123456789", 12)}`
   } as const
@@ -201,13 +240,53 @@ const desk: Desk = {
     invalidArgument("The prompt could not be submitted. It may violate the usage guidelines.")
 }
 
+/** The ended job of the account that made a file; undefined for a file that it did not make. */
+const jobOfFile = Effect.fnUntraced(function* (key: string, file: string) {
+  const tasks = yield* Tasks
+  const id = file.replace(/:download$/, "")
+  const name = (yield* tasks.idsOf(desk, key)).find((one) => operationId(one) === id)
+  const pollResult = name === undefined ? undefined : yield* tasks.peek(desk, name, lifecycle)
+  return pollResult?._tag === "Ended" && pollResult.endedEntry.event === "succeeded"
+    ? pollResult
+    : undefined
+})
+
+/** The length of the video that an order extends; null if it extends none. */
+const extendedSecondsOf = Effect.fnUntraced(function* (
+  key: string,
+  { instances: [{ video }] }: Submission
+) {
+  if (video === undefined) return null
+  const { origin } = yield* MediaLinks
+  const job = yield* jobOfFile(key, video.uri.split("/files/")[1]?.split("?")[0] ?? "")
+  if (job === undefined || video.uri !== uriOf(origin, job.acceptedEntry.upstream_id)) {
+    return yield* invalidArgument("The input video must be a video that was generated by Veo.")
+  }
+  const { acceptedEntry, endedEntry } = job
+  const now = yield* Clock.currentTimeMillis
+  if (now - Date.parse(endedEntry.at) > KEPT_MILLIS) {
+    return yield* invalidArgument("The input video has expired.")
+  }
+  if (acceptedEntry.order.resolution !== EXTENDED_RESOLUTION) {
+    return yield* invalidArgument("The input video must have a resolution of 720p.")
+  }
+  const { seconds } = endedEntry.produced
+  if (seconds === null || seconds > MAX_EXTENDED_SECONDS) {
+    return yield* invalidArgument(
+      `The input video must not be longer than ${MAX_EXTENDED_SECONDS} seconds.`
+    )
+  }
+  return seconds
+})
+
 const submit = Effect.fnUntraced(function* (call: Call) {
   const [model = "", method] = (call.params.call ?? "").split(":")
   if (method !== METHOD || isMissingModel(model)) return yield* noModel(model, METHOD)
   const submission = yield* decodeSubmit(call.body)
   const fault = inputFault(model, submission) ?? sizeFault(model, submission)
   if (fault !== undefined) return yield* fault
-  return yield* placeOrder(desk, call, draftOf(model, submission), ({ upstream_id }) =>
+  const draft = draftOf(model, submission, yield* extendedSecondsOf(call.key, submission))
+  return yield* placeOrder(desk, call, draft, ({ upstream_id }) =>
     Effect.succeed({ name: upstream_id })
   )
 })
@@ -220,15 +299,11 @@ const poll = Effect.fnUntraced(function* ({ params: { model = "", id = "" } }: C
 
 /** Redirects to the bytes of a video, for the account that ordered it alone. */
 const download = Effect.fnUntraced(function* ({ key, params: { file = "" } }: Call) {
-  const tasks = yield* Tasks
-  const id = file.replace(/:download$/, "")
-  const name = (yield* tasks.idsOf(desk, key)).find((one) => operationId(one) === id)
-  const pollResult = name === undefined ? undefined : yield* tasks.peek(desk, name, lifecycle)
-  if (pollResult?._tag !== "Ended" || pollResult.endedEntry.event !== "succeeded") {
-    return yield* refuse(403)
-  }
+  const job = yield* jobOfFile(key, file)
+  if (job === undefined) return yield* refuse(403)
   const links = yield* MediaLinks
-  const address = links.video({ ...pollResult.endedEntry, upstream_id: id })
+  const id = file.replace(/:download$/, "")
+  const address = links.video({ ...job.endedEntry, upstream_id: id })
   return HttpServerResponse.redirect(address, { status: 302 })
 })
 

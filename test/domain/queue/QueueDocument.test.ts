@@ -28,6 +28,18 @@ const withModel = (more: Json, model: Json = { ...film }) => ({
   ...toyDocument,
   models: [{ ...model, ...more }]
 })
+/** A list of shots whose lengths have names. */
+const shotList = {
+  to: "/scenes/-",
+  prompt: "/say/text",
+  seconds: { to: "/length", values: { "1": "blink", "2": "look" } }
+}
+const shotFilm = (id: string, shots: object) => ({
+  ...film,
+  id,
+  shots,
+  fields: { ...film?.fields, shots: shotList }
+})
 const withFields = (more: Json) => withModel({ fields: { ...film?.fields, ...more } })
 
 describe("a document", () => {
@@ -108,6 +120,45 @@ describe("a document", () => {
       "a parameter that is a field of the gateway",
       withModel({ input_schema: { properties: { duration: { type: "integer" } } } }),
       "models[0].parameters.duration: The gateway has a field duration; map it, or list it in input_schema_without"
+    ],
+    [
+      "shots without a list, and a list without limits",
+      {
+        ...toyDocument,
+        models: [
+          { ...film, shots: { most: 2, seconds: [1, 4] } },
+          {
+            ...film,
+            id: "film/b",
+            fields: { ...film?.fields, shots: { to: "/say", prompt: "/a", seconds: "/a/b" } }
+          }
+        ]
+      },
+      "models[0].shots: No field of the body has the shots",
+      "models[1].fields.shots: /say is already written by models[1].fields.prompt",
+      "models[1].fields.shots.to: Expected the place of a list, with /- last",
+      "models[1].fields.shots.seconds: /a/b is already written by models[1].fields.shots.prompt",
+      "models[1].fields.shots: Expected the limits in shots too"
+    ],
+    [
+      "shots of lengths that the model or the table does not have",
+      {
+        ...toyDocument,
+        models: [
+          shotFilm("film/a", { most: 2, seconds: [9, 12] }),
+          shotFilm("film/b", { most: 2, seconds: [3, 2] }),
+          shotFilm("film/c", { most: 2, seconds: [1, 3] }),
+          shotFilm("film/d", { most: 2, seconds: [1, 2] })
+        ]
+      },
+      "models[0].shots.seconds: Expected the least seconds before the most, and within the lengths of the model",
+      "models[1].shots.seconds: Expected the least seconds before the most, and within the lengths of the model",
+      "models[2].fields.shots.seconds.values: Expected 3 too"
+    ],
+    [
+      "shots of images",
+      withModel({ fields: { ...draw?.fields, shots: shotList } }, { ...draw }),
+      "models[0].fields.shots: Orders of images have no such field"
     ],
     [
       "several images without a field",
@@ -193,6 +244,30 @@ describe("the body of an order", () => {
         looks: [{ href: "https://a.test/1" }, { href: "https://a.test/2" }]
       }
     )
+  })
+
+  it("has shots as items of their list, in place of the prompt", () => {
+    const document = Result.getOrThrow(
+      decodeQueueDocument({
+        ...toyDocument,
+        models: [shotFilm("film/one", { most: 2, seconds: [1, 2] })]
+      })
+    )
+    const [model] = videoModelsOf(document)
+    assert.isDefined(model)
+    const blocks = [
+      { type: "text", text: "a lighthouse", shotSeconds: 2 },
+      { type: "text", text: "its keeper", shotSeconds: 2 }
+    ] as const
+    const { say: _, ...rest } = fixedForm
+    assert.deepStrictEqual(Result.getOrThrow(videoBodyOf(document, model, { ...order, blocks })), {
+      ...rest,
+      scenes: [
+        { say: { text: "a lighthouse" }, length: "look" },
+        { say: { text: "its keeper" }, length: "look" }
+      ]
+    })
+    assert.include(bodyOf("film/one", { blocks }), "shots: Expected nothing")
   })
 
   it("takes the size for the resolution and the ratio", () => {

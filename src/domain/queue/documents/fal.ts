@@ -25,6 +25,55 @@ const seedanceFields = {
   ratio: "/aspect_ratio"
 } as const
 
+/**
+ * Kling takes a list of shots in place of the text. Its guides name 3 seconds as the least of a shot,
+ * and the most shots are those that fit into the longest video.
+ */
+const kling = { modality: "video", sound: "switch" } as const
+
+const klingRatios = ["16:9", "9:16", "1:1"] as const
+
+const klingFields = { prompt: "/prompt", sound: "/generate_audio" } as const
+
+const klingFrames = { first_frame: "/start_image_url", last_frame: "/end_image_url" } as const
+
+const kling3 = {
+  ...kling,
+  seconds: [3, 15],
+  shots: { most: 5, seconds: [3, 15] },
+  parameters: {
+    shot_type: {
+      type: "choice",
+      values: ["customize", "intelligent"],
+      description: "Whether the order or the model decides the shots; customize when left out"
+    }
+  }
+} as const
+
+const kling3Seconds = { to: "/duration", as: "text" } as const
+
+const kling3Fields = {
+  ...klingFields,
+  seconds: kling3Seconds,
+  shots: { to: "/multi_prompt/-", prompt: "/prompt", seconds: kling3Seconds }
+} as const
+
+const kling4 = {
+  ...kling,
+  ratios: klingRatios,
+  seconds: [3, 30],
+  shots: { most: 10, seconds: [3, 30] },
+  resolutions: ["720p", "1080p"]
+} as const
+
+const kling4Fields = {
+  ...klingFields,
+  ratio: "/aspect_ratio",
+  seconds: "/duration",
+  resolution: "/resolution",
+  shots: { to: "/multi_prompt/-", prompt: "/prompt", seconds: "/duration" }
+} as const
+
 const seed = {
   type: "integer",
   minimum: 0,
@@ -89,6 +138,33 @@ export const falDocument: QueueDocument = {
       id: "fal-ai/bytedance/seedance/v1/pro/image-to-video",
       forms: [{ takes: { first_frame: 1, last_frame: 1 }, needs: ["first_frame"] }],
       fields: { ...seedanceFields, first_frame: "/image_url", last_frame: "/end_image_url" }
+    },
+    {
+      ...kling3,
+      id: "fal-ai/kling-video/v3/pro/text-to-video",
+      ratios: klingRatios,
+      forms: [{ takes: {} }],
+      fields: { ...kling3Fields, ratio: "/aspect_ratio" }
+    },
+    {
+      ...kling3,
+      id: "fal-ai/kling-video/v3/pro/image-to-video",
+      forms: [{ takes: { first_frame: 1, last_frame: 1 }, needs: ["first_frame"] }],
+      fields: { ...kling3Fields, ...klingFrames }
+    },
+    {
+      ...kling4,
+      id: "fal-ai/kling-video/v4/text-to-video",
+      forms: [{ takes: {} }],
+      fields: kling4Fields
+    },
+    {
+      ...kling4,
+      id: "fal-ai/kling-video/v4/image-to-video",
+      forms: [
+        { takes: { first_frame: 1, middle_frame: 8, last_frame: 1 }, needs: ["first_frame"] }
+      ],
+      fields: { ...kling4Fields, ...klingFrames, middle_frame: "/middle_image_urls/-" }
     },
     {
       id: "fal-ai/flux/dev",

@@ -6,6 +6,7 @@
  */
 import { Result } from "effect"
 import type { VendorParameters } from "../../catalog/vendorParameters.ts"
+import type { ShotLimits } from "../shots.ts"
 import type { Resolution } from "../tiers.ts"
 import type { ImageRole } from "../VideoBody.ts"
 import type { VideoBlock } from "../VideoInput.ts"
@@ -34,6 +35,10 @@ export interface VideoForm<Mode extends string = string> {
   readonly takes: Readonly<Partial<Record<InputRole, number>>>
   /** The roles of which at least one is required; missing if none is. */
   readonly needs?: ReadonlyArray<InputRole>
+  /** The only seconds of orders in this form; those of the family if missing. */
+  readonly onlySeconds?: ReadonlyArray<number>
+  /** The only resolutions of orders in this form; those of the family if missing. */
+  readonly resolutions?: ReadonlyArray<Resolution>
   /** Whether an image counts as the first frame only if the client gives it this role. */
   readonly hasNamedFrames?: boolean
 }
@@ -65,6 +70,8 @@ export interface VideoFamily<Mode extends string = string> {
   /** Whether the model can choose the duration, which is -1 in the vendor's API. */
   readonly isSmart?: boolean
   readonly resolutions: ReadonlyArray<Resolution>
+  /** What the model takes of shots; missing if an order cannot list them. */
+  readonly shots?: ShotLimits
   readonly sound: SoundOfModel
   /** The names of the protocol's parameters that the family supports. */
   readonly parameters: ReadonlyArray<string>
@@ -87,6 +94,7 @@ interface PlacedMedium {
 }
 
 export interface PlacedOrder<Mode extends string = string> {
+  readonly form: VideoForm<Mode>
   readonly mode: Mode
   /** The media in the client's order. */
   readonly media: ReadonlyArray<PlacedMedium>
@@ -144,7 +152,7 @@ export const placeMedia = <Mode extends string>(
   for (const meaning of meanings) {
     const placedMedia = media.map(toPlacedMedium(meaning))
     const form = formFor(forms, placedMedia)
-    if (form !== undefined) return Result.succeed({ mode: form.mode, media: placedMedia })
+    if (form !== undefined) return Result.succeed({ form, mode: form.mode, media: placedMedia })
   }
   return Result.failVoid
 }

@@ -1,6 +1,6 @@
 /**
- * The models of Google Veo. The inputs of an order are a text, frames or reference images, and all
- * of them are sent to the same address.
+ * The models of Google Veo. The inputs of an order are a text, frames, reference images or a video to
+ * extend, and all of them are sent to the same address.
  */
 import {
   familyOf,
@@ -10,7 +10,7 @@ import {
   type VideoForm
 } from "./VideoFamily.ts"
 
-export type VeoMode = "text" | "frames" | "references"
+export type VeoMode = "text" | "frames" | "references" | "extension"
 
 type Form = VideoForm<VeoMode>
 
@@ -32,10 +32,26 @@ export const veoSeconds = [4, 6, 8] as const
 /** The only length of orders with references, or with a resolution above 720p. */
 export const FULL_SECONDS = 8
 
+/** The only resolution of a video that is extended, and of the result. */
+export const EXTENDED_RESOLUTION = "720p"
+
+/**
+ * The vendor adds 7 seconds to a video that it made, and demands a length of 8 in the request. It does
+ * not document what it bills, so an extension is priced as the full length of the request, which is
+ * not less than the seconds that it adds.
+ */
+const extension: Form = {
+  mode: "extension",
+  takes: { extend_video: 1 },
+  needs: ["extend_video"],
+  onlySeconds: [FULL_SECONDS],
+  resolutions: [EXTENDED_RESOLUTION]
+}
+
 type VeoFamily = VideoFamily<VeoMode>
 
 const version31 = {
-  forms: [text, frames, references],
+  forms: [text, frames, references, extension],
   seconds: [4, 8],
   onlySeconds: veoSeconds,
   resolutions: ["720p", "1080p", "4K"],
@@ -63,9 +79,12 @@ export const veoFamilies: ReadonlyArray<VeoFamily> = [
   { ...version30, name: "Veo 3.0", ids: /veo-3[.-]0(?!\d)/i }
 ]
 
-/** The fallback for unknown models, which may have every input; the vendor itself refuses others. */
+/**
+ * The fallback for unknown models, which may have every input but a video to extend; the vendor
+ * itself refuses others.
+ */
 const unknownVeo: Pick<VeoFamily, "forms" | "sound"> = {
-  forms: version31.forms,
+  forms: [text, frames, references],
   sound: "unset"
 }
 

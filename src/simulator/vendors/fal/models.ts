@@ -1,17 +1,12 @@
 /** The models that the simulated fal serves, each with the fields of its input. */
-import { Effect, Schema } from "effect"
-import type { Order } from "../../Book.ts"
+import { Schema } from "effect"
+import { type FalModel, File, modelOf, noFacts, type OrderFacts, wholeNumber } from "./FalModel.ts"
+import { klingModels } from "./kling.ts"
 
 const optional = Schema.optionalKey
 
 const number = (minimum: number, maximum: number) =>
   optional(Schema.Finite.check(Schema.isBetween({ minimum, maximum })))
-export const wholeNumber = (minimum: number, maximum: number) =>
-  optional(Schema.Int.check(Schema.isBetween({ minimum, maximum })))
-
-/** An address or a data URL, which the vendor's runner fetches. */
-export const File = Schema.String.check(Schema.isPattern(/^(?:https?:\/\/\S|data:[^;,]+;base64,.)/))
-
 const seconds = ["2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12"] as const
 
 const seedanceFields = {
@@ -85,22 +80,6 @@ const Upscale = Schema.Struct({
   enable_safety_checker: optional(Schema.Boolean)
 })
 
-/** The facts of an order, as the vendor's record has them. */
-export interface OrderFacts {
-  readonly prompt: string
-  readonly order: Omit<Order, "prompt_sha256">
-}
-
-export const noFacts: Omit<Order, "prompt_sha256"> = {
-  seconds: null,
-  resolution: null,
-  ratio: null,
-  n: null,
-  size: null,
-  inputs: { images: 0, videos: 0, audios: 0 },
-  generate_audio: null
-}
-
 const videoFacts = (
   input: typeof TextToVideo.Type | typeof ImageToVideo.Type,
   images: number
@@ -121,23 +100,6 @@ const sizeOf = (size: (typeof Flux.Type)["image_size"]): string => {
   return sizes[size ?? "landscape_4_3"].join("x")
 }
 
-export interface FalModel {
-  readonly id: string
-  readonly kind: "video" | "image"
-  /** The field of the result that has the files. */
-  readonly result: "video" | "images" | "image"
-  readonly decode: (input: unknown) => Effect.Effect<OrderFacts, Schema.SchemaError>
-}
-
-const modelOf = <A, I>(
-  schema: Schema.Codec<A, I>,
-  factsOf: (input: A) => OrderFacts,
-  model: Omit<FalModel, "decode">
-): FalModel => {
-  const decode = Schema.decodeUnknownEffect(schema)
-  return { ...model, decode: (input) => Effect.map(decode(input), factsOf) }
-}
-
 const seedance = "fal-ai/bytedance/seedance/v1/pro"
 
 export const falModels: ReadonlyArray<FalModel> = [
@@ -151,6 +113,7 @@ export const falModels: ReadonlyArray<FalModel> = [
     kind: "video",
     result: "video"
   }),
+  ...klingModels,
   modelOf(
     Flux,
     ({ prompt, num_images, image_size }) => ({

@@ -1,6 +1,6 @@
 /** The models that the simulated Replicate serves, each with the fields of its input. */
 import { Effect, Schema } from "effect"
-import { File, noFacts, type OrderFacts, wholeNumber } from "../fal/models.ts"
+import { File, noFacts, type OrderFacts, wholeNumber } from "../fal/FalModel.ts"
 
 const optional = Schema.optionalKey
 

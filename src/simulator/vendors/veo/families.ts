@@ -2,17 +2,18 @@
 import * as ModelFamily from "../ModelFamily.ts"
 
 /** What a video is made from; the vendor derives it from the fields of the instance. */
-export type Mode = "text" | "image" | "frames" | "references"
+export type Mode = "text" | "image" | "frames" | "references" | "extension"
 
 const text = {}
 const firstFrame = { first_frame: 1 }
 const frameCounts = { first_frame: 1, last_frame: 1 }
 const references = { reference_image: 3 }
+const extension = { extend_video: 1 }
 
 const standard31: ModelFamily.ModelFamily<Mode> = {
   name: "veo 3.1",
   ids: /^veo-3\.1-(?:fast-)?generate/,
-  modes: { text, image: firstFrame, frames: frameCounts, references },
+  modes: { text, image: firstFrame, frames: frameCounts, references, extension },
   seconds: [4, 8],
   onlySeconds: [4, 6, 8],
   choosesSeconds: false,
