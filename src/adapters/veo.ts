@@ -3,7 +3,6 @@
  * are sent as bytes, and a video is loaded with the key of the account that made it.
  */
 import { Result, Schema } from "effect"
-import { originOf } from "../domain/catalog/origin.ts"
 import { JobId, WebAddress } from "../domain/plainText.ts"
 import type { VendorRefused } from "../domain/VendorOutcome.ts"
 import {
@@ -182,16 +181,6 @@ const pollRequest: VideoDialect["pollRequest"] = (account, { upstreamId }) => {
 
 const TWO_DAYS_SECONDS = 2 * 86_400
 
-/** Whether an address is that of a file at the origin of the base address, such as `/v1beta/files/a:download`. */
-const isFile = (baseUrl: string, url: string): boolean => {
-  const origin = originOf(baseUrl)
-  return (
-    origin !== null &&
-    originOf(url) === origin &&
-    /\/v1(?:alpha|beta)?\/files\/[\w-]+(?::download)?$/.test(URL.parse(url)?.pathname ?? "")
-  )
-}
-
 // From the vendor
 
 const readSubmitted: VideoDialect["readSubmitted"] = (account, answer) =>
@@ -257,5 +246,5 @@ export const makeVeo = videoCalls("veo", {
   models: googleModels("predictLongRunning", /veo/i),
   takesBytes: true,
   fileHeaders: googleKey,
-  ownVideos: { resolutions: [EXTENDED_RESOLUTION], keptSeconds: TWO_DAYS_SECONDS, isFile }
+  ownVideos: { resolutions: [EXTENDED_RESOLUTION], keptSeconds: TWO_DAYS_SECONDS }
 })

@@ -65,8 +65,6 @@ export interface OrderedModel {
   readonly mounts: ReadonlyArray<Mount>
   /** The maximum number of tasks of a channel at a time; null where it has none. */
   readonly maxTasksOf: (channelId: string) => number | null
-  /** The address of a channel; empty where there is no such channel. */
-  readonly baseUrlOf: (channelId: string) => string
 }
 
 /** A mount that can make an order, with its accounts, the job, and its priority and weight. */
@@ -182,7 +180,6 @@ export const makeModelCheck = Effect.map(
                 mounts,
                 maxTasksOf: (channelId: string) =>
                   snapshot.channels.get(channelId)?.max_tasks ?? null,
-                baseUrlOf: (channelId: string) => snapshot.channels.get(channelId)?.base_url ?? "",
                 listMark: markOfList(snapshot, caller.priceList)
               })
             )

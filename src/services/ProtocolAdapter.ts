@@ -178,8 +178,6 @@ export interface OwnVideos {
   readonly resolutions: ReadonlyArray<Resolution>
   /** The time after its end for which a video can be extended. */
   readonly keptSeconds: number
-  /** Whether an address is one that the vendor at the base address gave a file of a video. */
-  readonly isFile: (baseUrl: string, url: string) => boolean
 }
 
 export interface VideoBatchPoll {

@@ -36,8 +36,7 @@ const outcomeOf = (
       {
         channelId: "google",
         protocol: "veo",
-        baseUrl: "https://vendor.test",
-        ownVideos: { resolutions: ["720p"], keptSeconds: 2 * 86_400, isFile: () => false }
+        ownVideos: { resolutions: ["720p"], keptSeconds: 2 * 86_400 }
       },
       {
         earlier: { task: { ...task, ...more }, address: null, seconds: 8 },

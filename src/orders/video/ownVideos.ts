@@ -15,8 +15,6 @@ type Blocks = ReadonlyArray<VideoBlock>
 interface ExtendingMount {
   readonly channelId: string
   readonly protocol: string
-  /** The address of the channel. */
-  readonly baseUrl: string
   /** Undefined where the vendor loads the video from any address. */
   readonly ownVideos: OwnVideos | undefined
 }
@@ -59,7 +57,7 @@ const refuse = (message: string) =>
   Result.fail(new InvalidRequest({ message: `video: ${message}`, param: "video" }))
 
 const noOwnVideo = refuse(
-  "This model extends only a video that it made itself: give the id of an earlier video task, or the vendor's own address of its file"
+  "This model extends only a video that it made itself: give the id of an earlier video task, or the link to its content"
 )
 
 const wholeDays = (seconds: number): number => Math.floor(seconds / 86_400)
@@ -102,12 +100,10 @@ export const extendAt = (
   { earlier, nowMillis }: Extension
 ): Result.Result<ExtendingBlocks, InvalidRequest> => {
   const url = extendedUrl(blocks)
-  const { ownVideos, baseUrl } = mount
+  const { ownVideos } = mount
   if (url === null) return Result.succeed({ blocks, keyName: null })
   if (ownVideos === undefined) return atAnyVendor(blocks, url)
-  if (earlier === undefined) {
-    return ownVideos.isFile(baseUrl, url) ? Result.succeed({ blocks, keyName: null }) : noOwnVideo
-  }
+  if (earlier === undefined) return noOwnVideo
   const fault = faultOf({ earlier, nowMillis }, mount, ownVideos)
   if (fault !== null) return refuse(fault)
   const { videoUrl, keyName } = earlier.task

@@ -304,9 +304,8 @@ export const makeVideoResolution = Effect.gen(function* () {
           yield* checkSizeBy([offer])
           const limits = yield* checkLimits(offer, input, rolesBy(call))
           yield* checkForms(call, limits.blocks)
-          const baseUrl = ordered.baseUrlOf(channelId)
           const { ownVideos } = adapter
-          const mount = { channelId, protocol, baseUrl, ownVideos }
+          const mount = { channelId, protocol, ownVideos }
           const { blocks, keyName } = yield* extendAt(limits.blocks, mount, extension)
           const limited = { ...limits, blocks }
           const formOffer = offerInForm(offer, formOf(call, blocks))
