@@ -34,6 +34,17 @@ const notOpen = arkError(
 
 export const refusals: ReadonlyArray<RefusalRow> = [
   {
+    protocol: "replicate",
+    says: "our account has made too many predictions in a minute",
+    source: "replicate.com/docs/topics/predictions/rate-limits",
+    status: 429,
+    body: { detail: "Request was throttled. Your rate limit resets in ~30s." },
+    upstreamModel: "bytedance/seedance-1-pro",
+    means: { effectiveStatus: 429, proof: "rate_limited" },
+    told: 503,
+    hides: []
+  },
+  {
     protocol: "vp_a",
     says: "our account has not opened the model",
     source: "xinnan-tech/xiaozhi-esp32-server, issue 1234",

@@ -54,7 +54,7 @@ export const replicateDocument: QueueDocument = {
   },
   refusals: {
     shapes: [{ message: "/detail", codes: ["/title"] }],
-    statuses: { "402": "balance", "404": "model" }
+    statuses: { "402": "balance", "404": "model", "429": "rate" }
   },
   parameters_at: "/input",
   models: [
