@@ -88,7 +88,9 @@ export const makeVideoOrder = Effect.fnUntraced(function* (
       ...withAddresses(input.blocks, addresses).map((block) =>
         block.type === "text" ? block.text : block.url
       ),
-      ...Object.values(input.parameters).filter((value) => typeof value === "string")
+      ...Object.values(input.parameters)
+        .flat()
+        .filter((value) => typeof value === "string")
     ]
 
     const summary = {
