@@ -1,6 +1,7 @@
 import { assert } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { sha256 } from "../../src/simulator/digest.ts"
+import { toyDocument } from "../domain/queue/documents.ts"
 import { toDecimal, toNano } from "../support/amounts.ts"
 import { brokenVendor } from "../support/brokenVendor.ts"
 import {
@@ -203,6 +204,83 @@ inBrowser(
         })
         assert.strictEqual((yield* put({ ...catalog, mounts })).status, 200)
       })
+    )
+
+    it.effect(
+      "has the fields of a model's published schema, and shows the place of an order that waits",
+      () =>
+        Effect.gen(function* () {
+          const gateway = yield* Gateway
+          const who = yield* gateway.customer("100")
+          let [isReady, jobs] = [false, 0]
+          const files = [{ href: "https://toys.test/1.mp4" }]
+          const vendor = yield* brokenVendor(({ method }) =>
+            method === "POST"
+              ? { body: { job: { id: `j/${++jobs}`, state: "new" } } }
+              : { body: { job: isReady ? { state: "done", files } : { state: "busy" } } }
+          )
+          const base = textCatalog()(gateway.simulator.url)
+          const put = (json: object) => gateway.admin("/catalog", { method: "PUT", json })
+          const toys = {
+            id: "toys",
+            name: "Toys",
+            base_url: vendor.url,
+            api_key: "k",
+            max_tasks: 1
+          }
+          const withToys = yield* put({
+            channels: [...base.channels, toys],
+            models: [
+              ...base.models,
+              {
+                id: "toy-film",
+                modality: "video",
+                protocol: "toy_queue",
+                prices: { kind: "second_video", per_second: { "720p": "0.5", "1080p": "0.9" } }
+              }
+            ],
+            mounts: [
+              ...base.mounts,
+              { model: "toy-film", channel: "toys", upstream_model: "film/one" }
+            ],
+            protocols: [toyDocument]
+          })
+          assert.strictEqual(withToys.status, 200, withToys.text)
+          const page = yield* opened(who, "?model=toy-film")
+          yield* steps(async () => {
+            await prompt(page, "a boat")
+            await advanced(page)
+            // What is mapped, or changes how much is made, is no field of its own.
+            const group = page.getByRole("group", { name: "Advanced" })
+            await group.getByLabel("wind").fill("2")
+            await group.getByText("Expected a number from 0 to 1, without quotes").waitFor()
+            assert.strictEqual(await page.getByLabel("num_videos").count(), 0)
+            await page.getByRole("button", { name: "Go to advanced" }).waitFor()
+            await group.getByLabel("wind").fill("0.5")
+            assert.strictEqual(
+              await group.getByRole("combobox", { name: "Mood" }).getAttribute("placeholder"),
+              "default calm"
+            )
+            await choose(page, "Mood", "wild")
+            const tags = group.getByRole("combobox", { name: "tags" })
+            await tags.fill("sea")
+            await tags.press("Enter")
+            await tags.fill("night")
+            await tags.press("Enter")
+            await press(page, "Generate video")
+            await page.getByText("Generating").waitFor()
+            await page.getByLabel("Max wait").fill("600")
+            await press(page, "Generate video")
+            await page.getByText("Position 1 in the queue").waitFor()
+          })
+          isReady = true
+          yield* steps(() => page.getByRole("heading", { name: "Succeeded" }).waitFor())
+          const [submission] = yield* vendor.requests
+          assert.deepNestedInclude(JSON.parse(submission?.body ?? ""), {
+            options: { tier: "normal", wind: 0.5, mood: "wild", tags: ["sea", "night"] }
+          })
+          assert.strictEqual((yield* put(base)).status, 200)
+        })
     )
 
     it.effect("explains a duration that is not offered, and mends it by one click", () =>
