@@ -10,6 +10,7 @@ import {
   testCatalog
 } from "../support/gateway.ts"
 import { call } from "../support/http.ts"
+import { scrapeUntil } from "../support/metrics.ts"
 import { createVideo, errorOf, finishVideo, orderVideo } from "../support/orders.ts"
 
 const MAX_TASKS = 2
@@ -32,6 +33,16 @@ const Answer = Schema.Struct({
   status: Schema.optionalKey(Schema.String),
   queue: Schema.optionalKey(Queue),
   error: Schema.optionalKey(Schema.NullOr(Schema.Struct({ code: Schema.String })))
+})
+
+const Channels = Schema.Struct({
+  data: Schema.Array(
+    Schema.Struct({
+      id: Schema.String,
+      waiting_orders: Schema.Int,
+      oldest_wait_seconds: Schema.NullOr(Schema.Int)
+    })
+  )
 })
 
 const film = { model: "film-1" }
@@ -93,6 +104,13 @@ for (const kind of databasesInTurn(import.meta.filename)) {
         assert.strictEqual((yield* read(who, second.id)).queue?.position, 2)
         const openai = yield* read(who, second.id.replace("vt_", "video_"))
         assert.strictEqual(openai.status, "queued")
+        const channels = yield* bodyAs(Channels, yield* gateway.admin("/channels"))
+        const full = channels.data.find((channel) => channel.id === "ch-a")
+        assert.strictEqual(full?.waiting_orders, 2)
+        assert.isNotNull(full?.oldest_wait_seconds)
+        yield* scrapeUntil(
+          ({ value }) => value("gateway_channel_waiting_orders", { channel: "ch-a" }) === 2
+        )
         assert.notStrictEqual((yield* gateway.balance(who)).held, held)
 
         yield* release
