@@ -212,7 +212,7 @@ it.live(
   "a vendor's document stored on one gateway is used by the other, and a faulty one is not",
   () =>
     Effect.gen(function* () {
-      const { first, second, sql, customer } = yield* makePair(toldOnly)
+      const { first, second, sql, customer, revoke, isRefused } = yield* makePair(toldOnly)
       let jobs = 0
       const vendor = yield* brokenVendor(({ method }) =>
         method === "POST"
@@ -261,12 +261,13 @@ it.live(
       SELECT version + 1, jsonb_set(document, '{protocols}', ${JSON.stringify([faulty])}::jsonb), 'later'
         FROM catalog_versions ORDER BY version DESC LIMIT 1`
       yield* sql`UPDATE change_counts SET changes = changes + 1 WHERE topic = 'catalog'`
-      const isUnusable = Effect.map(second.metrics, ({ text }) =>
-        /^gateway_catalog_unusable 1$/m.test(text)
-      )
-      yield* until(Effect.andThen(quoteStatus, isUnusable))
+      // The second has heard of the version when it has heard of the change after it.
+      yield* revoke
+      yield* until(isRefused)
       assert.strictEqual(yield* quoteStatus, 200)
       yield* Effect.provideService(createVideo(customer, order), Gateway, second)
+      const { text } = yield* second.metrics
+      assert.match(text, /^gateway_catalog_unusable 1$/m)
       yield* sql`DELETE FROM catalog_versions WHERE author = 'later'`
     }).pipe(Effect.scoped)
 )

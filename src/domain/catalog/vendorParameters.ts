@@ -37,7 +37,7 @@ const ListParameter = Schema.Struct({
   default: defaultOf(Schema.Array(Schema.String)),
   ...shared
 })
-export type ListParameter = typeof ListParameter.Type
+type ListParameter = typeof ListParameter.Type
 
 /** The type and the allowed values of one field. */
 export const VendorParameter = Schema.Union([
