@@ -114,11 +114,11 @@ export const makeVideoOrder = Effect.fnUntraced(function* (
     const order: PaidOrder<UpstreamTask, AcceptedVideo> = {
       ...unstreamedHooks,
       wait:
-        wish !== null || (body.max_wait ?? 0) === 0
+        (body.max_wait ?? 0) === 0
           ? null
           : {
               maxSeconds: body.max_wait ?? 0,
-              request: () => encodeWaitingVideo({ caller, body, summary }),
+              request: () => encodeWaitingVideo({ caller, body, options: wish, summary }),
               answer: (id) => ({ ...acceptedAs(id), isWaiting: true })
             },
       kind: "video",
