@@ -1,7 +1,6 @@
 import { assert } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { sha256 } from "../../src/simulator/digest.ts"
-import { toyDocument } from "../domain/queue/documents.ts"
 import { toDecimal, toNano } from "../support/amounts.ts"
 import { brokenVendor } from "../support/brokenVendor.ts"
 import {
@@ -13,6 +12,7 @@ import {
 } from "../support/gateway.ts"
 import { chunkOf, counted, finished, heldStream } from "../support/heldStream.ts"
 import { textCatalog } from "../support/textCatalog.ts"
+import { toyVendor, withToys } from "../support/toyVendor.ts"
 import { Browser, inBrowser, type Page, steps } from "./support/browser.ts"
 import { codeFolder, codeOf, runCode, tabs } from "./support/shownCode.ts"
 
@@ -212,40 +212,12 @@ inBrowser(
         Effect.gen(function* () {
           const gateway = yield* Gateway
           const who = yield* gateway.customer("100")
-          let [isReady, jobs] = [false, 0]
-          const files = [{ href: "https://toys.test/1.mp4" }]
-          const vendor = yield* brokenVendor(({ method }) =>
-            method === "POST"
-              ? { body: { job: { id: `j/${++jobs}`, state: "new" } } }
-              : { body: { job: isReady ? { state: "done", files } : { state: "busy" } } }
-          )
+          let isReady = false
+          const vendor = yield* brokenVendor(toyVendor(() => isReady))
           const base = textCatalog()(gateway.simulator.url)
           const put = (json: object) => gateway.admin("/catalog", { method: "PUT", json })
-          const toys = {
-            id: "toys",
-            name: "Toys",
-            base_url: vendor.url,
-            api_key: "k",
-            max_tasks: 1
-          }
-          const withToys = yield* put({
-            channels: [...base.channels, toys],
-            models: [
-              ...base.models,
-              {
-                id: "toy-film",
-                modality: "video",
-                protocol: "toy_queue",
-                prices: { kind: "second_video", per_second: { "720p": "0.5", "1080p": "0.9" } }
-              }
-            ],
-            mounts: [
-              ...base.mounts,
-              { model: "toy-film", channel: "toys", upstream_model: "film/one" }
-            ],
-            protocols: [toyDocument]
-          })
-          assert.strictEqual(withToys.status, 200, withToys.text)
+          const stored = yield* put(withToys(base, vendor.url, { max_tasks: 1 }))
+          assert.strictEqual(stored.status, 200, stored.text)
           const page = yield* opened(who, "?model=toy-film")
           yield* steps(async () => {
             await prompt(page, "a boat")

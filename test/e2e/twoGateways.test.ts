@@ -20,6 +20,7 @@ import {
 } from "../support/gateway.ts"
 import { createVideo } from "../support/orders.ts"
 import { startTcpProxy } from "../support/tcpProxy.ts"
+import { toyVendor, withToys } from "../support/toyVendor.ts"
 
 const NEVER_SECONDS = 3600
 
@@ -213,31 +214,8 @@ it.live(
   () =>
     Effect.gen(function* () {
       const { first, second, sql, customer, revoke, isRefused } = yield* makePair(toldOnly)
-      let jobs = 0
-      const vendor = yield* brokenVendor(({ method }) =>
-        method === "POST"
-          ? { body: { job: { id: `j/${++jobs}`, state: "new" } } }
-          : { body: { job: { state: "done", files: [{ href: "https://toys.test/1.mp4" }] } } }
-      )
-      const base = testCatalog(second.simulator.url)
-      const toys = { id: "toys", name: "Toys", base_url: vendor.url, api_key: "toy-key" }
-      const json = {
-        channels: [...base.channels, toys],
-        models: [
-          ...base.models,
-          {
-            id: "toy-film",
-            modality: "video",
-            protocol: "toy_queue",
-            prices: { kind: "second_video", per_second: { "720p": "0.5", "1080p": "0.9" } }
-          }
-        ],
-        mounts: [
-          ...base.mounts,
-          { model: "toy-film", channel: "toys", upstream_model: "film/one" }
-        ],
-        protocols: [toyDocument]
-      }
+      const vendor = yield* brokenVendor(toyVendor())
+      const json = withToys(testCatalog(second.simulator.url), vendor.url)
       const order = { model: "toy-film", prompt: "a boat", duration: 4, tags: ["sea"] }
       const quoteStatus = Effect.map(
         second.call("/v1/quotes", { key: customer.key, json: order }),
