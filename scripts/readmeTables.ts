@@ -147,8 +147,9 @@ const valuesOf = (parameter: VendorParameter): string => {
     case "text":
       return parameter.max_length === undefined ? "" : ` (${parameter.max_length} characters)`
     case "choice":
-    case "list":
       return ` (${parameter.values.join(", ")})`
+    case "list":
+      return parameter.values === undefined ? "" : ` (${parameter.values.join(", ")})`
   }
 }
 

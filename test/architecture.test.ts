@@ -62,6 +62,7 @@ const rules: ReadonlyArray<Rule> = [
       "http/api/",
       "client/",
       "simulator/",
+      "adapters/queue/",
       ...ports,
       "config.ts",
       "crypto.ts",

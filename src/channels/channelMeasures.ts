@@ -1,6 +1,7 @@
 /** The metrics of channels. */
 import { Effect, Metric } from "effect"
 import { bucketMillis, countsOf, isCallOutcome } from "../domain/channelEnds.ts"
+import type { ChannelQueue } from "../services/channels/ChannelQueue.ts"
 import type { ChannelRecords, Cooldown } from "../services/channels/ChannelRecords.ts"
 import {
   channelCallSeconds,
@@ -9,8 +10,10 @@ import {
   channelTasks,
   keysInCooldown,
   modelsInCooldown,
+  oldestWaitingSeconds,
   slowedOrganizations,
-  vendorUsage
+  vendorUsage,
+  waitingOrders
 } from "../services/metrics.ts"
 
 type Counts = ReadonlyMap<string, number>
@@ -90,6 +93,22 @@ export const makeTasksMeasure = (
     for (const channel of channels) {
       const count = countByChannel.get(channel) ?? 0
       yield* Metric.update(Metric.withAttributes(channelTasks, { channel }), count)
+    }
+  })
+}
+
+/** Sets the gauges of waiting orders by channel, also for channels for which none waits any more. */
+export const makeQueueMeasure = (
+  lengths: ChannelQueue["Service"]["lengths"]
+): Effect.Effect<void> => {
+  const channels = new Set<string>()
+  return Effect.gen(function* () {
+    const lengthByChannel = new Map((yield* lengths).map((one) => [one.channelId, one]))
+    for (const channel of lengthByChannel.keys()) channels.add(channel)
+    for (const channel of channels) {
+      const { orders = 0, oldestSeconds = 0 } = lengthByChannel.get(channel) ?? {}
+      yield* Metric.update(Metric.withAttributes(waitingOrders, { channel }), orders)
+      yield* Metric.update(Metric.withAttributes(oldestWaitingSeconds, { channel }), oldestSeconds)
     }
   })
 }

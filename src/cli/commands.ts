@@ -5,6 +5,7 @@ import { CliConfig, CliError, CliOutput, Command, GlobalFlag } from "effect/cli"
 import { FetchHttpClient, HttpClient, HttpClientRequest } from "effect/http"
 import { version } from "../version.ts"
 import { doctorCommand } from "./doctor/doctor.ts"
+import { documentCommand } from "./documents/documentCommands.ts"
 import { ExitWith } from "./failures.ts"
 import { databaseCommands } from "./local/databaseCommands.ts"
 import { rotateCommand } from "./local/keyRotation.ts"
@@ -55,7 +56,7 @@ export const commands = Command.make("media-gateway").pipe(
     },
     {
       group: "This installation",
-      commands: [...databaseCommands, tenantCommand, rotateCommand, doctorCommand]
+      commands: [...databaseCommands, documentCommand, tenantCommand, rotateCommand, doctorCommand]
     }
   ]),
   Command.withGlobalFlags([Json, ...remoteFlags])

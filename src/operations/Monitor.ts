@@ -3,11 +3,12 @@
  * database.
  */
 import { type Cause, Effect, Layer, Metric } from "effect"
-import { makeTasksMeasure } from "../channels/channelMeasures.ts"
+import { makeQueueMeasure, makeTasksMeasure } from "../channels/channelMeasures.ts"
 import { startJob } from "../runtime/backgroundJobs.ts"
 import { monotonicMillis } from "../runtime/monotonic.ts"
 import { Settings } from "../runtime/Settings.ts"
 import { Shutdown } from "../runtime/Shutdown.ts"
+import { ChannelQueue } from "../services/channels/ChannelQueue.ts"
 import { ChannelRecords } from "../services/channels/ChannelRecords.ts"
 import {
   heldMoney,
@@ -102,6 +103,7 @@ export const layerMonitor = Layer.effect(
     const settings = yield* Settings
     const { openTasks: openTasksByChannel } = yield* ChannelRecords
     const measureTasks = makeTasksMeasure(openTasksByChannel)
+    const measureQueues = makeQueueMeasure((yield* ChannelQueue).lengths)
 
     let lastReport: LastReport = {
       report: null,
@@ -148,6 +150,7 @@ export const layerMonitor = Layer.effect(
       yield* Metric.update(Metric.withAttributes(poolMoney, currency), units(totals.poolNano))
       yield* Metric.update(Metric.withAttributes(heldMoney, currency), units(totals.heldNano))
       yield* measureTasks
+      yield* measureQueues
     })
 
     yield* startJob({

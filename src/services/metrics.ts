@@ -191,6 +191,21 @@ export const channelTasks = Metric.gauge("gateway_channel_open_tasks", {
   description: "Video tasks that have not ended, in the whole database"
 })
 
+export const unusableCatalog = Metric.gauge("gateway_catalog_unusable", {
+  description:
+    "1 while the newest catalog cannot be used by this gateway, and an older one stays in force"
+})
+
+/** Label: `channel`. */
+export const waitingOrders = Metric.gauge("gateway_channel_waiting_orders", {
+  description: "Orders that wait for a place at a channel with max_tasks, in the whole database"
+})
+
+/** Label: `channel`. */
+export const oldestWaitingSeconds = Metric.gauge("gateway_channel_oldest_waiting_seconds", {
+  description: "Seconds for which the oldest of these orders has waited; 0 if none waits"
+})
+
 /** Labels: `channel`, `model`, `amount` (`estimated` or `used`). */
 export const vendorUsage = Metric.counter("gateway_vendor_usage_total", {
   description: "Estimated charge (hold) and charge by vendor-reported usage, in currency units",

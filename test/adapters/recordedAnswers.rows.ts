@@ -16,7 +16,7 @@ interface Recorded {
 }
 
 interface OfVideo extends Recorded {
-  readonly protocol: VideoProtocol
+  readonly protocol: VideoProtocol | "replicate"
 }
 
 interface OfImages extends Recorded {

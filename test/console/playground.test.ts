@@ -12,6 +12,7 @@ import {
 } from "../support/gateway.ts"
 import { chunkOf, counted, finished, heldStream } from "../support/heldStream.ts"
 import { textCatalog } from "../support/textCatalog.ts"
+import { toyVendor, withToys } from "../support/toyVendor.ts"
 import { Browser, inBrowser, type Page, steps } from "./support/browser.ts"
 import { codeFolder, codeOf, runCode, tabs } from "./support/shownCode.ts"
 
@@ -203,6 +204,55 @@ inBrowser(
         })
         assert.strictEqual((yield* put({ ...catalog, mounts })).status, 200)
       })
+    )
+
+    it.effect(
+      "has the fields of a model's published schema, and shows the place of an order that waits",
+      () =>
+        Effect.gen(function* () {
+          const gateway = yield* Gateway
+          const who = yield* gateway.customer("100")
+          let isReady = false
+          const vendor = yield* brokenVendor(toyVendor(() => isReady))
+          const base = textCatalog()(gateway.simulator.url)
+          const put = (json: object) => gateway.admin("/catalog", { method: "PUT", json })
+          const stored = yield* put(withToys(base, vendor.url, { max_tasks: 1 }))
+          assert.strictEqual(stored.status, 200, stored.text)
+          const page = yield* opened(who, "?model=toy-film")
+          yield* steps(async () => {
+            await prompt(page, "a boat")
+            await advanced(page)
+            // What is mapped, or changes how much is made, is no field of its own.
+            const group = page.getByRole("group", { name: "Advanced" })
+            await group.getByLabel("wind").fill("2")
+            await group.getByText("Expected a number from 0 to 1, without quotes").waitFor()
+            assert.strictEqual(await page.getByLabel("num_videos").count(), 0)
+            await page.getByRole("button", { name: "Go to advanced" }).waitFor()
+            await group.getByLabel("wind").fill("0.5")
+            assert.strictEqual(
+              await group.getByRole("combobox", { name: "Mood" }).getAttribute("placeholder"),
+              "default calm"
+            )
+            await choose(page, "Mood", "wild")
+            const tags = group.getByRole("combobox", { name: "tags" })
+            await tags.fill("sea")
+            await tags.press("Enter")
+            await tags.fill("night")
+            await tags.press("Enter")
+            await press(page, "Generate video")
+            await page.getByText("Generating").waitFor()
+            await page.getByLabel("Max wait").fill("600")
+            await press(page, "Generate video")
+            await page.getByText("Position 1 in the queue").waitFor()
+          })
+          isReady = true
+          yield* steps(() => page.getByRole("heading", { name: "Succeeded" }).waitFor())
+          const [submission] = yield* vendor.requests
+          assert.deepNestedInclude(JSON.parse(submission?.body ?? ""), {
+            options: { tier: "normal", wind: 0.5, mood: "wild", tags: ["sea", "night"] }
+          })
+          assert.strictEqual((yield* put(base)).status, 200)
+        })
     )
 
     it.effect("explains a duration that is not offered, and mends it by one click", () =>

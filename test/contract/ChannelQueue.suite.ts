@@ -61,6 +61,12 @@ export const channelQueueSuite = (it: Vitest.MethodsNonLive<ChannelQueue>): void
         [2, 4, 5, 6, 2, 4]
       )
       assert.strictEqual(yield* queue.positionOfNew(channel, "late", 1), 3)
+      const lengthOf = Effect.map(queue.lengths, (lengths) =>
+        lengths.find(({ channelId }) => channelId === channel)
+      )
+      const length = yield* lengthOf
+      assert.strictEqual(length?.orders, 6)
+      assert.isAtLeast(length?.oldestSeconds ?? -1, 0)
       const claimedIds: Array<string> = []
       for (let n = 0; n < 6; n++) {
         const next = yield* queue.next(channel, 1)
@@ -68,6 +74,8 @@ export const channelQueueSuite = (it: Vitest.MethodsNonLive<ChannelQueue>): void
         const { orderId, request } = Option.getOrThrow(next)
         assert.strictEqual(request === null ? null : Redacted.value(request), orderId)
         assert.isTrue(Option.isNone(yield* queue.next(channel, 1)), "the channel is full")
+        // An order with a place does not wait for one, although it is submitted only now.
+        assert.strictEqual((yield* lengthOf)?.orders ?? 0, 5 - n)
         claimedIds.push(orderId)
         yield* queue.leave(orderId)
         yield* queue.free(orderId)

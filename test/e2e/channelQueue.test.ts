@@ -10,6 +10,7 @@ import {
   testCatalog
 } from "../support/gateway.ts"
 import { call } from "../support/http.ts"
+import { scrapeUntil } from "../support/metrics.ts"
 import { createVideo, errorOf, finishVideo, orderVideo } from "../support/orders.ts"
 
 const MAX_TASKS = 2
@@ -32,6 +33,16 @@ const Answer = Schema.Struct({
   status: Schema.optionalKey(Schema.String),
   queue: Schema.optionalKey(Queue),
   error: Schema.optionalKey(Schema.NullOr(Schema.Struct({ code: Schema.String })))
+})
+
+const Channels = Schema.Struct({
+  data: Schema.Array(
+    Schema.Struct({
+      id: Schema.String,
+      waiting_orders: Schema.Int,
+      oldest_wait_seconds: Schema.NullOr(Schema.Int)
+    })
+  )
 })
 
 const film = { model: "film-1" }
@@ -90,13 +101,34 @@ for (const kind of databasesInTurn(import.meta.filename)) {
         assert.strictEqual(first.task_status, "processing")
         assert.strictEqual(first.queue?.position, 1)
         assert.strictEqual(second.queue?.position, 2)
+        let openaiId = ""
+        for (const [max_wait, status] of [
+          ["1e9", 400],
+          ["", 400],
+          ["600", 200]
+        ] as const) {
+          const answer = yield* gateway.call("/v1/videos", {
+            key: who.key,
+            json: { ...film, prompt: "a lighthouse", size: "1280x720", seconds: "6", max_wait }
+          })
+          assert.strictEqual(answer.status, status, answer.text)
+          assert.include(answer.text, status === 200 ? '"queued"' : "max_wait")
+          if (status === 200) openaiId = (yield* bodyAs(Answer, answer)).id
+        }
         assert.strictEqual((yield* read(who, second.id)).queue?.position, 2)
         const openai = yield* read(who, second.id.replace("vt_", "video_"))
         assert.strictEqual(openai.status, "queued")
+        const channels = yield* bodyAs(Channels, yield* gateway.admin("/channels"))
+        const full = channels.data.find((channel) => channel.id === "ch-a")
+        assert.strictEqual(full?.waiting_orders, 3)
+        assert.isNotNull(full?.oldest_wait_seconds)
+        yield* scrapeUntil(
+          ({ value }) => value("gateway_channel_waiting_orders", { channel: "ch-a" }) === 3
+        )
         assert.notStrictEqual((yield* gateway.balance(who)).held, held)
 
         yield* release
-        for (const { id } of [first, second]) {
+        for (const id of [first.id, second.id, openaiId.replace("video_", "vt_")]) {
           assert.strictEqual((yield* finishVideo(who, id)).task_status, "succeeded")
           assert.notProperty(yield* read(who, id), "queue")
         }

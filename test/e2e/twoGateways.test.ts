@@ -7,7 +7,9 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Changes } from "../../src/runtime/Changes.ts"
 import type { Settings } from "../../src/runtime/Settings.ts"
+import { toyDocument } from "../domain/queue/documents.ts"
 import { toNano } from "../support/amounts.ts"
+import { brokenVendor } from "../support/brokenVendor.ts"
 import { layerDatabaseAt, sharedKinds, temporaryAddresses } from "../support/databases.ts"
 import {
   bodyAs,
@@ -18,6 +20,7 @@ import {
 } from "../support/gateway.ts"
 import { createVideo } from "../support/orders.ts"
 import { startTcpProxy } from "../support/tcpProxy.ts"
+import { toyVendor, withToys } from "../support/toyVendor.ts"
 
 const NEVER_SECONDS = 3600
 
@@ -204,6 +207,47 @@ it.live("a new price is in force on the other gateway, which is told", () =>
     yield* until(Effect.map(priceOfAnImage, (price) => price === toNano("0.3")))
     yield* tell("new price", replacedAt)
   }).pipe(Effect.scoped)
+)
+
+it.live(
+  "a vendor's document stored on one gateway is used by the other, and a faulty one is not",
+  () =>
+    Effect.gen(function* () {
+      const { first, second, sql, customer, revoke, isRefused } = yield* makePair(toldOnly)
+      const vendor = yield* brokenVendor(toyVendor())
+      const json = withToys(testCatalog(second.simulator.url), vendor.url)
+      const order = { model: "toy-film", prompt: "a boat", duration: 4, tags: ["sea"] }
+      const quoteStatus = Effect.map(
+        second.call("/v1/quotes", { key: customer.key, json: order }),
+        ({ status }) => status
+      )
+      assert.strictEqual(yield* quoteStatus, 404)
+      const stored = yield* first.admin("/catalog", { method: "PUT", json })
+      assert.strictEqual(stored.status, 200, stored.text)
+      yield* until(Effect.map(quoteStatus, (status) => status === 200))
+      const id = yield* Effect.provideService(createVideo(customer, order), Gateway, second)
+      const done = yield* second.call(`/v1/videos/${id}?wait=30`, { key: customer.key })
+      assert.propertyVal(done.body, "task_status", "succeeded", done.text)
+      const [submission] = yield* vendor.requests
+      assert.strictEqual(submission?.target, "/v2/film/one/jobs")
+      assert.deepNestedInclude(JSON.parse(submission?.body ?? ""), { "options.tags": ["sea"] })
+
+      // As a later release may write it: a document that this one finds faults in.
+      const faulty = { ...toyDocument, calls: { ...toyDocument.calls, status: { method: "ASK" } } }
+      yield* sql`
+      INSERT INTO catalog_versions (version, document, author)
+      SELECT version + 1, jsonb_set(document, '{protocols}', ${JSON.stringify([faulty])}::jsonb), 'later'
+        FROM catalog_versions ORDER BY version DESC LIMIT 1`
+      yield* sql`UPDATE change_counts SET changes = changes + 1 WHERE topic = 'catalog'`
+      // The second has heard of the version when it has heard of the change after it.
+      yield* revoke
+      yield* until(isRefused)
+      assert.strictEqual(yield* quoteStatus, 200)
+      yield* Effect.provideService(createVideo(customer, order), Gateway, second)
+      const { text } = yield* second.metrics
+      assert.match(text, /^gateway_catalog_unusable 1$/m)
+      yield* sql`DELETE FROM catalog_versions WHERE author = 'later'`
+    }).pipe(Effect.scoped)
 )
 
 it.live.each([

@@ -402,11 +402,24 @@ layer(layerTestGateway("embedded", undefined, { catalogFor: builtInCatalog }), {
 
       const refusal = yield* orderVideo(who, { model: "toy-film", prompt: "x", duration: 6 })
       assert.deepNestedInclude(refusal.body, { "error.nearest": 4 })
+      for (const [fields, param] of [
+        [{ mood: "angry" }, "mood"],
+        [{ tags: ["a", "b", "c"] }, "tags"],
+        [{ tags: ["sea --duration 8"] }, "tags"],
+        [{ things: [] }, "things"]
+      ] as const) {
+        const order = { model: "toy-film", prompt: "x", duration: 8, ...fields }
+        const invalidOrder = yield* orderVideo(who, order)
+        assert.strictEqual(invalidOrder.status, 400, invalidOrder.text)
+        assert.deepNestedInclude(invalidOrder.body, { "error.param": param })
+      }
+      assert.deepInclude(yield* gateway.balance(who), { balance: "10", held: "0" })
       const creation = yield* orderVideo(who, {
         model: "toy-film",
         prompt: "a bear",
         duration: 8,
-        mood: "calm"
+        mood: "calm",
+        tags: ["sea", "night"]
       })
       assert.strictEqual(creation.status, 200, creation.text)
       const { id } = yield* bodyAs(Created, creation)
@@ -422,7 +435,7 @@ layer(layerTestGateway("embedded", undefined, { catalogFor: builtInCatalog }), {
         say: "a bear",
         length: "long",
         lines: 720,
-        options: { tier: "normal", mood: "calm" }
+        options: { tier: "normal", mood: "calm", tags: ["sea", "night"] }
       })
       assert.deepInclude(yield* gateway.balance(who), { balance: "6", held: "0" })
 

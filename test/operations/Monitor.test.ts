@@ -3,6 +3,7 @@ import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { layerMonitor } from "../../src/operations/Monitor.ts"
 import { layerShutdown, Shutdown } from "../../src/runtime/Shutdown.ts"
+import { ChannelQueue } from "../../src/services/channels/ChannelQueue.ts"
 import { ChannelRecords } from "../../src/services/channels/ChannelRecords.ts"
 import {
   layerPollerPulse,
@@ -27,7 +28,8 @@ const monitored = (answer: { now: Effect.Effect<StoreReport> }) =>
         report: Effect.suspend(() => answer.now),
         totals: Effect.die(new Error("not counted here"))
       }),
-      Layer.mock(ChannelRecords, {})
+      Layer.mock(ChannelRecords, {}),
+      Layer.mock(ChannelQueue, { lengths: Effect.succeed([]) })
     ])
   )
 

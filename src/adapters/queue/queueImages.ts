@@ -36,7 +36,8 @@ type Images = Result.Result<GeneratedImages, VendorFailure>
 
 // To the vendor
 
-const generateRequestOf =
+/** Writes the request that orders images, or fails where the mapping cannot carry the order. */
+export const generateRequestOf =
   (document: QueueDocument): ImageDialect["generateRequest"] =>
   (account, { upstreamModel, body, edit = null, isReadLater = false }) =>
     Result.gen(function* () {

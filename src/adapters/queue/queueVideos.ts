@@ -34,7 +34,8 @@ const isSeconds = Schema.is(Schema.Finite.check(Schema.isGreaterThan(0)))
 
 // To the vendor
 
-const submitRequestOf =
+/** Writes the request that submits a video, or fails where the mapping cannot carry the order. */
+export const submitRequestOf =
   (document: QueueDocument): VideoDialect["submitRequest"] =>
   (account, order) =>
     Result.gen(function* () {

@@ -365,11 +365,20 @@ function* protocolFaults(tables: ProtocolTables, { protocols = [] }: CatalogDocu
     if (takenIds.has(document.id)) {
       yield { path: `${path}.id`, message: `${document.id} is a protocol of the gateway itself` }
     }
-    for (const fault of documentFaults(document)) {
-      yield { ...fault, path: `${path}.${fault.path}` }
-    }
   }
+  yield* storedDocumentFaults({ protocols })
 }
+
+/** The contradictions of the catalog's documents of vendors. */
+export const storedDocumentFaults = ({
+  protocols = []
+}: Pick<CatalogDocument, "protocols">): ReadonlyArray<FieldFault> =>
+  protocols.flatMap((document, index) =>
+    documentFaults(document).map(({ path, message }) => ({
+      path: `protocols[${index}].${path}`,
+      message
+    }))
+  )
 
 /** Refuses mounts of models that the document of their protocol does not have. */
 function* documentMountFaults({ models, mounts, protocols = [] }: CatalogDocument): Faults {

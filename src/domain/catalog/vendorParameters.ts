@@ -5,51 +5,79 @@
 import { Schema } from "effect"
 import type { FieldFault } from "../requestFields.ts"
 
-const description = Schema.String.annotate({ description: "What it does" })
+const optional = Schema.optionalKey
+
+const defaultOf = <S extends Schema.Top>(schema: S) =>
+  optional(schema.annotate({ description: "What holds where it is left out, if that is known" }))
+
+/** What fields of every type have. */
+const shared = {
+  title: optional(Schema.String.annotate({ description: "Its name for people, if it has one" })),
+  required: optional(
+    Schema.Literal(true).annotate({ description: "Set where every order must have it" })
+  ),
+  description: Schema.String.annotate({ description: "What it does" })
+}
 
 const kind = <K extends string>(name: K) =>
   Schema.Literal(name).annotate({ description: "The kind of its values" })
 
+const ListParameter = Schema.Struct({
+  type: kind("list"),
+  values: optional(
+    Schema.Array(Schema.String).annotate({
+      description: "What its entries may be; any texts when left out"
+    })
+  ),
+  max_items: optional(
+    Schema.Int.annotate({
+      description: "Entries it may have; left out where the gateway sets no bound"
+    })
+  ),
+  default: defaultOf(Schema.Array(Schema.String)),
+  ...shared
+})
+type ListParameter = typeof ListParameter.Type
+
 /** The type and the allowed values of one field. */
 export const VendorParameter = Schema.Union([
-  Schema.Struct({
-    type: kind("boolean"),
-    default: Schema.optionalKey(
-      Schema.Boolean.annotate({ description: "What holds where it is left out, if that is known" })
-    ),
-    description
-  }),
+  Schema.Struct({ type: kind("boolean"), default: defaultOf(Schema.Boolean), ...shared }),
   Schema.Struct({
     type: kind("integer"),
     minimum: Schema.Int.annotate({ description: "The least it may be" }),
     maximum: Schema.Int.annotate({ description: "The most it may be" }),
-    description
+    values: optional(
+      Schema.Array(Schema.Int).annotate({
+        description: "What it may be, where not every whole number in between"
+      })
+    ),
+    default: defaultOf(Schema.Int),
+    ...shared
   }),
   Schema.Struct({
     type: kind("number"),
     minimum: Schema.Finite.annotate({ description: "The least it may be" }),
     maximum: Schema.Finite.annotate({ description: "The most it may be" }),
-    description
+    default: defaultOf(Schema.Finite),
+    ...shared
   }),
   Schema.Struct({
     type: kind("text"),
-    max_length: Schema.optionalKey(
+    max_length: optional(
       Schema.Int.annotate({
         description: "Characters it may have; left out where the gateway sets no bound"
       })
     ),
-    description
+    default: defaultOf(Schema.String),
+    ...shared
   }),
   Schema.Struct({
     type: kind("choice"),
     values: Schema.Array(Schema.String).annotate({ description: "What it may be" }),
-    description
+    default: defaultOf(Schema.String),
+    ...shared
   }),
-  Schema.Struct({
-    type: kind("list"),
-    values: Schema.Array(Schema.String).annotate({ description: "What its entries may be" }),
-    description
-  })
+  ListParameter
 ]).annotate({ identifier: "VendorParameter", description: "A field that an order may have" })
 export type VendorParameter = typeof VendorParameter.Type
 
@@ -57,7 +85,9 @@ export type VendorParameter = typeof VendorParameter.Type
 export type VendorParameters = Readonly<Record<string, VendorParameter>>
 
 /** The values of the vendor fields in an order, without missing and null fields. */
-export type VendorValues = Readonly<Record<string, boolean | number | string>>
+export type VendorValues = Readonly<
+  Record<string, boolean | number | string | ReadonlyArray<string>>
+>
 
 /**
  * Whether PostgreSQL can store a text, which excludes NUL and lone surrogates. The vendor fields
@@ -79,15 +109,39 @@ const expectedText = (
     : `a text of 1 to ${most} characters, without NUL`
 }
 
+const expectedInteger = (
+  { values, minimum, maximum }: Extract<VendorParameter, { readonly type: "integer" }>,
+  value: unknown
+): string | null => {
+  const isInteger = Number.isInteger(value) && isWithin(Number(value), { minimum, maximum })
+  if (isInteger && (values?.includes(Number(value)) ?? true)) return null
+  return values === undefined
+    ? `a whole number from ${minimum} to ${maximum}, without quotes`
+    : `one of ${values.join(", ")}, without quotes`
+}
+
+/** The most entries of a list for which a parameter states no bound. */
+const MAX_ITEMS = 100
+
+const expectedList = (
+  { values, max_items: most = MAX_ITEMS }: ListParameter,
+  value: unknown
+): string | null => {
+  const isEntry = (entry: unknown): boolean =>
+    typeof entry === "string" && (values?.includes(entry) ?? (entry !== "" && isStorable(entry)))
+  if (Array.isArray(value) && value.length <= most && value.every(isEntry)) return null
+  return values === undefined
+    ? `a list of at most ${most} texts, without NUL`
+    : `a list of ${values.join(" and ")}, of at most ${most} entries`
+}
+
 /** A description of the expected value; null if the value is valid. */
 const expectedOf = (parameter: VendorParameter, value: unknown): string | null => {
   switch (parameter.type) {
     case "boolean":
       return typeof value === "boolean" ? null : "true or false, without quotes"
     case "integer":
-      return Number.isInteger(value) && isWithin(Number(value), parameter)
-        ? null
-        : `a whole number from ${parameter.minimum} to ${parameter.maximum}, without quotes`
+      return expectedInteger(parameter, value)
     case "number":
       return typeof value === "number" && isWithin(value, parameter)
         ? null
@@ -99,13 +153,14 @@ const expectedOf = (parameter: VendorParameter, value: unknown): string | null =
         ? null
         : `one of ${parameter.values.join(", ")}`
     case "list":
-      return Array.isArray(value) && value.every((entry) => parameter.values.includes(entry))
-        ? null
-        : `a list of ${parameter.values.join(" and ")}`
+      return expectedList(parameter, value)
   }
 }
 
-/** The faults of every field of the body that is a vendor parameter with an invalid value. */
+/**
+ * The faults of every field of the body that is a vendor parameter with an invalid value, and of
+ * those that are required and missing.
+ */
 export const parameterFaults = (
   body: Readonly<Record<string, unknown>>,
   parameters: VendorParameters
@@ -114,8 +169,8 @@ export const parameterFaults = (
   for (const name of Object.keys(parameters)) {
     const parameter = parameters[name]
     const value = body[name] ?? null
-    const expectation =
-      value === null || parameter === undefined ? null : expectedOf(parameter, value)
+    if (parameter === undefined || (value === null && parameter.required !== true)) continue
+    const expectation = expectedOf(parameter, value)
     if (expectation !== null) faults.push({ path: name, message: `Expected ${expectation}` })
   }
   return faults
@@ -136,32 +191,69 @@ export const parameterValues = (
 const longer = (one: number | undefined, other: number | undefined) =>
   one === undefined || other === undefined ? undefined : Math.max(one, other)
 
+const together = <V>(
+  one: ReadonlyArray<V> | undefined,
+  other: ReadonlyArray<V> | undefined
+): ReadonlyArray<V> | undefined =>
+  one === undefined || other === undefined ? undefined : [...new Set([...one, ...other])]
+
+const widestBounds = (
+  one: { readonly minimum: number; readonly maximum: number },
+  other: { readonly minimum: number; readonly maximum: number }
+) => ({
+  minimum: Math.min(one.minimum, other.minimum),
+  maximum: Math.max(one.maximum, other.maximum)
+})
+
+const widestList = (
+  { values: oneValues, max_items: oneMost, ...list }: ListParameter,
+  other: ListParameter
+): ListParameter => {
+  const values = together(oneValues, other.values)
+  const most = longer(oneMost, other.max_items)
+  return {
+    ...list,
+    ...(values === undefined ? {} : { values }),
+    ...(most === undefined ? {} : { max_items: most })
+  }
+}
+
 /** Merges two parameters into the wider one; returns the first one if their types differ. */
 const widest = (one: VendorParameter, other: VendorParameter): VendorParameter => {
-  if (
-    (one.type === "integer" && other.type === "integer") ||
-    (one.type === "number" && other.type === "number")
-  ) {
-    const minimum = Math.min(one.minimum, other.minimum)
-    return { ...one, minimum, maximum: Math.max(one.maximum, other.maximum) }
+  if (one.type === "integer" && other.type === "integer") {
+    const { values: oneValues, ...integer } = one
+    const values = together(oneValues, other.values)
+    const bounds = { ...integer, ...widestBounds(one, other) }
+    return values === undefined ? bounds : { ...bounds, values }
+  }
+  if (one.type === "number" && other.type === "number") {
+    return { ...one, ...widestBounds(one, other) }
   }
   if (one.type === "text" && other.type === "text") {
     const { max_length, ...text } = one
     const most = longer(max_length, other.max_length)
     return most === undefined ? text : { ...text, max_length: most }
   }
-  return (one.type === "choice" && other.type === "choice") ||
-    (one.type === "list" && other.type === "list")
-    ? { ...one, values: [...new Set([...one.values, ...other.values])] }
-    : one
+  if (one.type === "choice" && other.type === "choice") {
+    return { ...one, values: [...new Set([...one.values, ...other.values])] }
+  }
+  return one.type === "list" && other.type === "list" ? widestList(one, other) : one
 }
 
-/** The union of the fields of several mounts, although each mount may lack some of them. */
+/**
+ * The union of the fields of several mounts, although each mount may lack some of them. A field is
+ * required if each mount requires it.
+ */
 export const parametersTogether = (tables: ReadonlyArray<VendorParameters>): VendorParameters => {
   const merged: Record<string, VendorParameter> = {}
   for (const [name, parameter] of tables.flatMap((table) => Object.entries(table))) {
     const earlier = merged[name]
     merged[name] = earlier === undefined ? parameter : widest(earlier, parameter)
+  }
+  for (const [name, { required, ...optionalParameter }] of Object.entries(merged)) {
+    if (required === true && tables.some((table) => table[name]?.required !== true)) {
+      merged[name] = optionalParameter
+    }
   }
   return merged
 }

@@ -22,6 +22,8 @@ export interface ImageFamily {
   readonly models: RegExp
   /** Whether fields that the gateway does not know are forwarded to the vendor. */
   readonly passesOn: boolean
+  /** Whether `parameters` has every field of the vendor, so that any other one is refused. */
+  readonly hasAllFields?: boolean
   /** The vendor-specific fields. */
   readonly parameters: VendorParameters
   /**

@@ -13,6 +13,7 @@ import {
   optional,
   optionalBoolean,
   optionalWholeNumber,
+  unknownFields,
   withoutFaults
 } from "../requestFields.ts"
 import { type GatewayFields, gatewayFieldsOf, unpricedImageWork } from "../unpricedWork.ts"
@@ -162,6 +163,7 @@ export const checkImages = (
   family: ImageFamily
 ): Result.Result<void, InvalidRequest> => {
   const faults = [
+    ...unknownImageFields(body, family),
     ...parameterFaults(body, family.parameters),
     ...unsupportedOptions(body, family),
     ...editFaults(edit, family),
@@ -170,6 +172,20 @@ export const checkImages = (
   ]
   const otherFault = family.faultOf?.(plainOrderOf({ body, edit })) ?? null
   return withoutFaults(faults.length > 0 || otherFault === null ? faults : [otherFault])
+}
+
+/** The fields that a family with a full list of its fields does not have. */
+const unknownImageFields = (
+  body: ImageBody,
+  { parameters, hasAllFields = false }: ImageFamily
+): ReadonlyArray<FieldFault> => {
+  if (!hasAllFields) return []
+  const names = [...orderNames, ...standardOptions, ...labels]
+  const knownFields = Object.fromEntries(names.map((name) => [name, true]))
+  return unknownFields(
+    Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null)),
+    { ...knownFields, ...parameters }
+  )
 }
 
 function* streamFaults(

@@ -24,7 +24,8 @@ export const BodyPointer = Schema.String.check(
   })
 )
 
-const tokensOf = (pointer: string): ReadonlyArray<string> =>
+/** The names in a pointer, one for each step. */
+export const tokensOf = (pointer: string): ReadonlyArray<string> =>
   pointer
     .split("/")
     .slice(1)

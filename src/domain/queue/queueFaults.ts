@@ -5,6 +5,7 @@ import type { FieldFault } from "../requestFields.ts"
 import { type InputRole, inputRoles } from "../video/families/VideoFamily.ts"
 import { videoFieldNames } from "../video/VideoBody.ts"
 import { secondsBetween, secondsOfLimit } from "../video/videoLimits.ts"
+import { readInputSchema, referenceFaults } from "./inputSchema.ts"
 import { fieldPointer, isListPointer, overlap } from "./jsonPointer.ts"
 import type {
   FieldRule,
@@ -14,7 +15,7 @@ import type {
   QueueVideoModel,
   Source
 } from "./QueueDocument.ts"
-import { parametersOfModel, placesOf } from "./queueParameters.ts"
+import { fieldsLacked, parametersOfModel, placesOf } from "./queueParameters.ts"
 
 type Faults = Generator<FieldFault, void>
 
@@ -243,6 +244,22 @@ function* imageFaults(path: string, { fields, max_images = 1 }: QueueImageModel)
   }
 }
 
+/** Requires a schema that can be read, and a place for each field that it requires. */
+function* schemaFaults(path: string, model: QueueModel, document: QueueDocument): Faults {
+  const { input_schema } = model
+  if (input_schema === undefined) return
+  yield* referenceFaults(`${path}.input_schema`, input_schema)
+  if (readInputSchema(input_schema) === null) {
+    const message =
+      "Expected a JSON Schema with properties, or an OpenAPI document with components.schemas.Input or a request body"
+    yield { path: `${path}.input_schema`, message }
+  }
+  for (const name of fieldsLacked(model, document)) {
+    const message = `${name} is required, and no field, constant or parameter writes it`
+    yield { path: `${path}.input_schema.required`, message }
+  }
+}
+
 function* parameterNameFaults(path: string, model: QueueModel, document: QueueDocument): Faults {
   const gatewayFields = model.modality === "video" ? videoFieldNames : imageFieldNames
   for (const name of Object.keys(parametersOfModel(model, document))) {
@@ -267,6 +284,7 @@ function* modelFaults(document: QueueDocument): Faults {
     yield* formFaults(path, model)
     yield* placeFaults(path, model, document)
     yield* model.modality === "video" ? videoFaults(path, model) : imageFaults(path, model)
+    yield* schemaFaults(path, model, document)
     yield* parameterNameFaults(path, model, document)
   }
 }

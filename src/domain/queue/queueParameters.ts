@@ -2,8 +2,8 @@
  * The parameters of a document's models: those that the document lists, and those that follow from
  * the JSON Schema that the vendor publishes for the input of a model.
  */
-import { Predicate } from "effect"
 import type { VendorParameter, VendorParameters } from "../catalog/vendorParameters.ts"
+import { readInputSchema, resolveSchema, type SchemaNode } from "./inputSchema.ts"
 import { fieldPointer, overlap } from "./jsonPointer.ts"
 import type { FieldRule, QueueDocument, QueueModel, ShotsRule } from "./QueueDocument.ts"
 
@@ -18,71 +18,183 @@ const MAX_NUMBER = 1_000_000
 const unpricedName =
   /^(?:n|num|number|count|batch)$|^(?:n|num|number_of|batch)_(?:frames?|images?|outputs?|results?|samples?|size|videos?)$|frames?$|(?:^|_)fps$|(?:^|_)(?:a?sync|stream)(?:_|$)|^(?:upscale|scale)(?:_|$)|base64|b64|webhook|callback|megapixels|priority|tier$/i
 
-const numberOr = (value: unknown, fallback: number): number =>
-  typeof value === "number" && Number.isFinite(value) ? value : fallback
-
-/** The schema itself, or the only member of `anyOf` that is not null. */
-const withoutNull = (schema: unknown): unknown => {
-  if (!Predicate.isObject(schema) || !("anyOf" in schema)) return schema
-  const members = Array.isArray(schema.anyOf) ? schema.anyOf : []
-  const others = members.filter(
-    (member) => !(Predicate.hasProperty(member, "type") && member.type === "null")
-  )
-  return others.length === 1 && Predicate.isObject(others[0]) ? { ...schema, ...others[0] } : null
-}
-
 const textsOf = (value: unknown): ReadonlyArray<string> | null =>
   Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === "string")
     ? value
     : null
 
-/** The longest description of a parameter. */
+const integersOf = (value: unknown): ReadonlyArray<number> | null =>
+  Array.isArray(value) && value.length > 0 && value.every((item) => Number.isSafeInteger(item))
+    ? value
+    : null
+
+/** The longest title and description of a parameter. */
+const MAX_TITLE = 80
 const MAX_DESCRIPTION = 300
 
-const descriptionOf = ({ description }: Readonly<Record<string, unknown>>, name: string): string =>
-  typeof description === "string" && description.trim() !== ""
-    ? description.trim().replaceAll(/\s+/g, " ").slice(0, MAX_DESCRIPTION).toWellFormed()
-    : `The vendor's field ${name}`
+const shortText = (value: unknown, most: number): string | null => {
+  const text = typeof value === "string" ? value.trim().replaceAll(/\s+/g, " ") : ""
+  return text === "" ? null : text.slice(0, most).toWellFormed()
+}
 
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  Predicate.isObject(value)
+const titleOf = ({ title }: SchemaNode) => {
+  const text = shortText(title, MAX_TITLE)
+  return text === null ? {} : { title: text }
+}
 
-/** The parameter for a property of a schema; null for lists, objects and what is not understood. */
-const parameterOf = (name: string, property: unknown): VendorParameter | null => {
-  const schema = withoutNull(property)
-  if (!isRecord(schema)) return null
-  const description = descriptionOf(schema, name)
-  const values = textsOf(schema.enum)
-  const { minimum, maximum, maxLength } = schema
-  switch (schema.type) {
-    case "boolean":
-      return typeof schema.default === "boolean"
-        ? { type: "boolean", default: schema.default, description }
-        : { type: "boolean", description }
-    case "integer":
-      if (schema.enum !== undefined) return null
-      return {
+/** The type of a schema's values beside null; null if there are several. */
+const typeOf = ({ type, enum: values, const: constant }: SchemaNode): unknown => {
+  const types = Array.isArray(type) ? type.filter((name) => name !== "null") : [type]
+  if (types.length !== 1) return null
+  // A vendor may leave out the type beside the values.
+  const [first] = constant === undefined ? (Array.isArray(values) ? values : []) : [constant]
+  if (types[0] !== undefined || first === undefined) return types[0]
+  return typeof first === "string" ? "string" : "integer"
+}
+
+const numberOr = (value: unknown, fallback: number): number =>
+  typeof value === "number" && Number.isFinite(value) ? value : fallback
+
+/** The least and the most integer, where a bound may be excluded. */
+const integerBounds = ({ minimum, maximum, exclusiveMinimum, exclusiveMaximum }: SchemaNode) => ({
+  minimum: Math.max(
+    Math.ceil(numberOr(minimum, -MAX_INTEGER - 1)),
+    Math.floor(numberOr(exclusiveMinimum, -MAX_INTEGER - 2)) + 1
+  ),
+  maximum: Math.min(
+    Math.floor(numberOr(maximum, MAX_INTEGER)),
+    Math.ceil(numberOr(exclusiveMaximum, MAX_INTEGER + 1)) - 1
+  )
+})
+
+/** What parameters of every type have. */
+type Shared = Pick<VendorParameter, "title" | "required" | "description">
+
+/** The parameter for a list of texts; null for other lists. */
+const listOf = (root: unknown, schema: SchemaNode, shared: Shared): VendorParameter | null => {
+  const items = resolveSchema(root, schema.items)
+  if (items === null || typeOf(items) !== "string" || isFile(items)) return null
+  const values = textsOf(items.enum)
+  if (items.enum !== undefined && values === null) return null
+  const { maxItems, default: usual } = schema
+  const defaults = Array.isArray(usual) && usual.length === 0 ? [] : textsOf(usual)
+  return {
+    type: "list",
+    ...(values === null ? {} : { values }),
+    ...(Number.isSafeInteger(maxItems) ? { max_items: Number(maxItems) } : {}),
+    ...(defaults === null ? {} : { default: defaults }),
+    ...shared
+  }
+}
+
+const isFile = ({ format }: SchemaNode): boolean => format === "uri" || format === "binary"
+
+/** The members of `anyOf` and `oneOf` beside null, or the schema itself. */
+const alternativesOf = (root: unknown, schema: SchemaNode): ReadonlyArray<SchemaNode> => {
+  const { anyOf, oneOf, ...annotations } = schema
+  const members = anyOf ?? oneOf
+  if (!Array.isArray(members)) return [schema]
+  return members.flatMap((member) => {
+    const alternative = resolveSchema(root, member)
+    return alternative === null || alternative.type === "null"
+      ? []
+      : [{ ...alternative, ...annotations }]
+  })
+}
+
+/** The values to which a schema restricts itself; undefined if it does not. */
+const allowedBy = ({ const: constant, enum: values }: SchemaNode): unknown =>
+  constant === undefined ? values : [constant]
+
+const integerOf = (schema: SchemaNode, shared: Shared): VendorParameter | null => {
+  const allowed = allowedBy(schema)
+  const values = integersOf(allowed)
+  if (allowed !== undefined && values === null) return null
+  const usual = Number.isSafeInteger(schema.default) ? { default: Number(schema.default) } : {}
+  return values === null
+    ? { type: "integer", ...integerBounds(schema), ...usual, ...shared }
+    : {
         type: "integer",
-        minimum: numberOr(minimum, -MAX_INTEGER - 1),
-        maximum: numberOr(maximum, MAX_INTEGER),
-        description
+        minimum: Math.min(...values),
+        maximum: Math.max(...values),
+        values,
+        ...usual,
+        ...shared
       }
+}
+
+const numberOf = (schema: SchemaNode, shared: Shared): VendorParameter | null => {
+  const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, default: usual } = schema
+  if (allowedBy(schema) !== undefined) return null
+  return {
+    type: "number",
+    minimum: numberOr(minimum ?? exclusiveMinimum, -MAX_NUMBER),
+    maximum: numberOr(maximum ?? exclusiveMaximum, MAX_NUMBER),
+    ...(typeof usual === "number" ? { default: usual } : {}),
+    ...shared
+  }
+}
+
+const textOf = (schema: SchemaNode, shared: Shared): VendorParameter | null => {
+  const allowed = allowedBy(schema)
+  const values = textsOf(allowed)
+  if (isFile(schema) || (allowed !== undefined && values === null)) return null
+  const usual = typeof schema.default === "string" ? { default: schema.default } : {}
+  if (values !== null) return { type: "choice", values, ...usual, ...shared }
+  return Number.isSafeInteger(schema.maxLength)
+    ? { type: "text", max_length: Number(schema.maxLength), ...usual, ...shared }
+    : { type: "text", ...usual, ...shared }
+}
+
+const booleanOf = ({ default: usual }: SchemaNode, shared: Shared): VendorParameter =>
+  typeof usual === "boolean"
+    ? { type: "boolean", default: usual, ...shared }
+    : { type: "boolean", ...shared }
+
+/** The parameter for one alternative; null for objects, files and what is not understood. */
+const typedParameter = (
+  root: unknown,
+  schema: SchemaNode,
+  shared: Shared
+): VendorParameter | null => {
+  switch (schema.allOf === undefined ? typeOf(schema) : null) {
+    case "boolean":
+      return booleanOf(schema, shared)
+    case "integer":
+      return integerOf(schema, shared)
     case "number":
-      return {
-        type: "number",
-        minimum: numberOr(minimum, -MAX_NUMBER),
-        maximum: numberOr(maximum, MAX_NUMBER),
-        description
-      }
+      return numberOf(schema, shared)
     case "string":
-      if (schema.format === "uri" || schema.format === "binary") return null
-      if (values !== null) return { type: "choice", values, description }
-      return Number.isSafeInteger(maxLength)
-        ? { type: "text", max_length: Number(maxLength), description }
-        : { type: "text", description }
+      return textOf(schema, shared)
+    case "array":
+      return listOf(root, schema, shared)
     default:
       return null
   }
+}
+
+/**
+ * The parameter for a property of a schema, which is that of its first alternative that has one;
+ * null if none has.
+ */
+const parameterOf = (
+  root: unknown,
+  name: string,
+  property: unknown,
+  isRequired: boolean
+): VendorParameter | null => {
+  const schema = resolveSchema(root, property)
+  if (schema === null) return null
+  const shared: Shared = {
+    ...titleOf(schema),
+    ...(isRequired && schema.default === undefined ? { required: true } : {}),
+    description: shortText(schema.description, MAX_DESCRIPTION) ?? `The vendor's field ${name}`
+  }
+  for (const alternative of alternativesOf(root, schema)) {
+    const parameter = typedParameter(root, alternative, shared)
+    if (parameter !== null) return parameter
+  }
+  return null
 }
 
 /** The places of the body that a rule writes; shots write their list. */
@@ -97,23 +209,54 @@ const mappedPlaces = ({ fields, constants = {} }: QueueModel): ReadonlyArray<str
   ...Object.keys(constants)
 ]
 
-const propertiesOf = (schema: unknown): Readonly<Record<string, unknown>> =>
-  isRecord(schema) && isRecord(schema.properties) ? schema.properties : {}
+/** The fields of the schema that no order can have: mapped ones, priced ones, and those left out. */
+const isClosed = (
+  model: QueueModel,
+  { parameters_at = "" }: Pick<QueueDocument, "parameters_at">
+): ((name: string) => boolean) => {
+  const { input_schema_without = [] } = model
+  const places = mappedPlaces(model)
+  return (name) =>
+    unpricedName.test(name) ||
+    input_schema_without.includes(name) ||
+    places.some((place) => overlap(place, fieldPointer(parameters_at, name)))
+}
 
 /** The parameters of a model; what the document lists goes before what its schema has. */
 export const parametersOfModel = (
   model: QueueModel,
-  { parameters_at = "" }: Pick<QueueDocument, "parameters_at">
+  document: Pick<QueueDocument, "parameters_at">
 ): VendorParameters => {
-  const { input_schema, input_schema_without = [], parameters = {} } = model
-  const places = mappedPlaces(model)
-  const isOpen = (name: string): boolean =>
-    !unpricedName.test(name) &&
-    !input_schema_without.includes(name) &&
-    !places.some((place) => overlap(place, fieldPointer(parameters_at, name)))
-  const entries = Object.entries(propertiesOf(input_schema)).flatMap(([name, property]) => {
-    const parameter = isOpen(name) ? parameterOf(name, property) : null
+  const { input_schema, parameters = {} } = model
+  const input = readInputSchema(input_schema)
+  if (input === null) return parameters
+  const isClosedName = isClosed(model, document)
+  const entries = input.properties.flatMap(([name, property]) => {
+    const parameter = isClosedName(name)
+      ? null
+      : parameterOf(input_schema, name, property, input.required.includes(name))
     return parameter === null ? [] : [[name, parameter] as const]
   })
   return { ...Object.fromEntries(entries), ...parameters }
+}
+
+/** The fields that the schema requires and that neither the mapping nor a parameter writes. */
+export const fieldsLacked = (
+  model: QueueModel,
+  document: Pick<QueueDocument, "parameters_at">
+): ReadonlyArray<string> => {
+  const { parameters_at = "" } = document
+  const input = readInputSchema(model.input_schema)
+  const parameters = parametersOfModel(model, document)
+  const places = mappedPlaces(model)
+  const hasDefault = (name: string): boolean => {
+    const property = input?.properties.find(([one]) => one === name)?.[1]
+    return resolveSchema(model.input_schema, property)?.default !== undefined
+  }
+  return (input?.required ?? []).filter(
+    (name) =>
+      !Object.hasOwn(parameters, name) &&
+      !hasDefault(name) &&
+      !places.some((place) => overlap(place, fieldPointer(parameters_at, name)))
+  )
 }

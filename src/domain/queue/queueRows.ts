@@ -75,6 +75,7 @@ const imageFamilyOf = (document: QueueDocument, model: QueueImageModel): ImageFa
   return {
     models: exactly(model.id),
     passesOn: false,
+    hasAllFields: true,
     parameters: parametersOfModel(model, document),
     references:
       most === 0

@@ -8,7 +8,8 @@ import {
   type OpenaiSource,
   type OpenaiVideoOrder,
   secondsField,
-  secondsOfText
+  secondsOfText,
+  waitOfText
 } from "./OpenaiVideoBody.ts"
 
 const A_VIDEO = "a video: a file of the form, {id}, {file_id} or a URL"
@@ -85,5 +86,6 @@ export const orderFromSource = (
   seconds: secondsOfText(body.seconds),
   size,
   metadata: body.metadata ?? null,
-  callbackUrl: body.callback_url ?? null
+  callbackUrl: body.callback_url ?? null,
+  maxWait: waitOfText(body.max_wait)
 })

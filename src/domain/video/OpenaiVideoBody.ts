@@ -7,7 +7,7 @@ import { type Metadata, MetadataField } from "../money/metadata.ts"
 import { MAX_PROMPT, Prompt, plainText } from "../plainText.ts"
 import { anyFields, CallbackUrl, fieldCheck, optional, unknownFields } from "../requestFields.ts"
 import { frameOf, type Ratio, type SizeRequest, sizeNamed } from "./sizes.ts"
-import type { VideoBody, VideoRole } from "./VideoBody.ts"
+import { MAX_WAIT_SECONDS, type VideoBody, type VideoRole, WaitSeconds } from "./VideoBody.ts"
 import { countInputs, type VideoInput } from "./VideoInput.ts"
 import type { VideoSku } from "./VideoSku.ts"
 
@@ -26,13 +26,25 @@ export const secondsField = optional(
   description: "Output seconds that the model offers; 5 or the nearest when left out"
 })
 
+/** The seconds of a wait in a form, which has texts alone. */
+const WaitText = Schema.String.check(
+  Schema.makeFilter((text) => /^\d{1,5}$/.test(text) && Number(text) <= MAX_WAIT_SECONDS)
+)
+
 /** The fields that OpenAI's API does not have. */
 export const commonFields = {
   user: optional(Schema.String, "a text").annotate({
     description: "Whom the order is for, in the client's own words; not sent to the vendor"
   }),
   metadata: MetadataField,
-  callback_url: CallbackUrl
+  callback_url: CallbackUrl,
+  max_wait: optional(
+    Schema.Union([WaitSeconds, WaitText]),
+    `a whole number of seconds from 0 to ${MAX_WAIT_SECONDS}`
+  ).annotate({
+    description:
+      "Seconds for which the order may wait for a place at a channel that has as many tasks as it may have; refused with 429 when left out"
+  })
 }
 
 const Fields = Schema.Struct({
@@ -89,6 +101,8 @@ export interface OpenaiVideoOrder {
   readonly size: string | null
   readonly metadata: Metadata | null
   readonly callbackUrl: string | null
+  /** The seconds for which the order may wait for a place at its channel. */
+  readonly maxWait: number | null
 }
 
 /** The options that only OpenAI's form has. */
@@ -105,6 +119,10 @@ export const secondsOfText = (value: OpenaiVideoBody["seconds"]): OpenaiVideoOrd
   return seconds !== null && wholeNumber.test(seconds) ? Number(seconds) : seconds
 }
 
+/** The seconds for which the order of a body may wait. */
+export const waitOfText = (value: OpenaiVideoBody["max_wait"]): OpenaiVideoOrder["maxWait"] =>
+  value == null ? null : Number(value)
+
 export const openaiOrder = (body: OpenaiVideoBody): OpenaiVideoOrder => ({
   model: body.model,
   prompt: body.prompt ?? null,
@@ -112,7 +130,8 @@ export const openaiOrder = (body: OpenaiVideoBody): OpenaiVideoOrder => ({
   seconds: secondsOfText(body.seconds),
   size: body.size?.trim().toLowerCase() ?? null,
   metadata: body.metadata ?? null,
-  callbackUrl: body.callback_url ?? null
+  callbackUrl: body.callback_url ?? null,
+  maxWait: waitOfText(body.max_wait)
 })
 
 /** The order in the gateway's own form, without the options that only OpenAI's form has. */
@@ -121,11 +140,13 @@ export const ownBodyOf = ({
   size: __,
   source,
   callbackUrl,
+  maxWait,
   ...fields
 }: OpenaiVideoOrder): VideoBody => ({
   ...fields,
   ...(source === undefined ? {} : { video: videoOf(source) }),
-  callback_url: callbackUrl
+  callback_url: callbackUrl,
+  max_wait: maxWait
 })
 
 const videoOf = ({ role, video }: OpenaiSource) =>

@@ -123,6 +123,9 @@ const Resolution = Schema.String.check(Schema.isMaxLength(32))
 
 /** The longest time for which an order may wait for a place at its channel. */
 export const MAX_WAIT_SECONDS = 86_400
+export const WaitSeconds = Schema.Int.check(
+  Schema.isBetween({ minimum: 0, maximum: MAX_WAIT_SECONDS })
+)
 
 const VideoFields = Schema.Struct({
   model: plainText().annotate({ description: "A model of modality video" }),
@@ -170,7 +173,7 @@ const VideoFields = Schema.Struct({
   metadata: MetadataField,
   callback_url: CallbackUrl,
   max_wait: optional(
-    Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: MAX_WAIT_SECONDS })),
+    WaitSeconds,
     `a whole number of seconds from 0 to ${MAX_WAIT_SECONDS}`
   ).annotate({
     description:

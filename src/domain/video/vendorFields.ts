@@ -158,17 +158,20 @@ const lackedFaults = (
       message: `${protocol}, which calls this model, has no field for ${name} beside the others`
     }))
 
+const textsOf = (value: unknown): ReadonlyArray<string> =>
+  [value].flat().filter((text) => typeof text === "string")
+
 /**
  * Faults for flags in field values: a vendor may read flags in any text, and the hold would not
  * cover them.
  */
 const flagFaults = (values: VendorValues): ReadonlyArray<FieldFault> =>
   Object.entries(values)
-    .filter(([, value]) => typeof value === "string" && holdsFlags(value))
+    .filter(([, value]) => textsOf(value).some(holdsFlags))
     .map(([path]) => ({ path, message: "Expected a text without flags such as --duration" }))
 
 const isValue = (entry: readonly [string, unknown]): entry is [string, VendorValues[string]] =>
-  ["boolean", "number", "string"].includes(typeof entry[1])
+  ["boolean", "number", "string"].includes(typeof entry[1]) || Array.isArray(entry[1])
 
 /**
  * Reads the values of the vendor fields for one protocol. Fails if the protocol lacks one of the

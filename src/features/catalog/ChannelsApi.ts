@@ -81,6 +81,11 @@ export const ChannelView = Schema.Struct({
     "Organisations whose orders it takes none of for a while, as its vendor fails these"
   ),
   open_tasks: integer("Video tasks that have not ended"),
+  waiting_orders: integer("Orders that wait for a place, where it has `max_tasks`"),
+  oldest_wait_seconds: nullable(
+    Schema.Int,
+    "Seconds for which the oldest of them has waited; null if none waits"
+  ),
   calls: integer("Paid calls that ended within the last hour"),
   failures: Schema.Record(Schema.String, Schema.Int).annotate({
     description: "Those of them that the vendor or the account there failed, by reason"

@@ -8,6 +8,7 @@ import { keysOf, type StoredKeys } from "../../domain/catalog/channelKeys.ts"
 import { countsOf, isCallOutcome, quantile, REFUSED, SUCCEEDED } from "../../domain/channelEnds.ts"
 import { Catalog, type CatalogSnapshot } from "../../services/Catalog.ts"
 import { ChannelCredentials } from "../../services/channels/ChannelCredentials.ts"
+import { ChannelQueue, type QueueLength } from "../../services/channels/ChannelQueue.ts"
 import {
   type ChannelHour,
   ChannelRecords,
@@ -21,6 +22,7 @@ interface ChannelData {
   readonly storedKeys: StoredKeys
   /** The number of open tasks by channel. */
   readonly openTasks: ReadonlyMap<string, number>
+  readonly queues: ReadonlyArray<QueueLength>
   readonly cooldowns: ReadonlyArray<Cooldown>
   readonly hour: ChannelHour
   readonly nowMillis: number
@@ -104,6 +106,7 @@ const reportOf = (data: ChannelData, id: string): ChannelView => {
       .map(({ name, count }) => [name, count])
   )
   const calls = [...counts].filter(([name]) => isCallOutcome(name))
+  const queue = data.queues.find(({ channelId }) => channelId === id)
   const lastFailure = data.hour.failures.find(({ channelId }) => channelId === id)
   return {
     id,
@@ -119,6 +122,8 @@ const reportOf = (data: ChannelData, id: string): ChannelView => {
         : [{ organization_id: slowed.organizationId, ...modelCooldown(slowed) }]
     ),
     open_tasks: data.openTasks.get(id) ?? 0,
+    waiting_orders: queue?.orders ?? 0,
+    oldest_wait_seconds: queue === undefined ? null : Math.round(queue.oldestSeconds),
     calls: calls.reduce((sum, [, count]) => sum + count, 0),
     failures: Object.fromEntries(calls.filter(([end]) => end !== SUCCEEDED && end !== REFUSED)),
     refused: counts.get(REFUSED) ?? 0,
@@ -151,12 +156,14 @@ export const makeChannelReports = Effect.gen(function* () {
   const catalog = yield* Catalog
   const credentials = yield* ChannelCredentials
   const records = yield* ChannelRecords
+  const queue = yield* ChannelQueue
 
   return Effect.fnUntraced(function* () {
     const data: ChannelData = {
       snapshot: yield* catalog.snapshot,
       storedKeys: yield* credentials.storedKeys,
       openTasks: yield* records.openTasks,
+      queues: yield* queue.lengths,
       cooldowns: yield* records.cooldowns,
       hour: yield* records.hour,
       nowMillis: yield* Clock.currentTimeMillis

@@ -45,10 +45,7 @@ const imageLimitsOf = (protocols: ProtocolTables, snapshot: CatalogSnapshot, mod
     const row = protocols.image.get(mountProtocol(model, mount))
     return row === undefined ? [] : [imageFamilyOf(row, mount.upstream_model ?? model.id)]
   })
-  const parameters: VendorParameters = Object.assign(
-    {},
-    ...families.map(({ parameters }) => parameters)
-  )
+  const parameters = parametersTogether(families.map(({ parameters }) => parameters))
   const references = families.flatMap(({ references }) => references ?? [])
   const least = Math.min(...families.map((family) => family.references?.min ?? 0))
   return {

@@ -112,11 +112,11 @@ export const makeQueueDispatch = Effect.fnUntraced(function* (
   /** The order as it is submitted now; fails where it would not be the order that was held. */
   const resolve = Effect.fnUntraced(function* ({ channelId, request }: ClaimedOrder) {
     if (request === null) return yield* Effect.fail(unreadableOrder)
-    const { caller, body, summary } = yield* Effect.mapError(
+    const { caller, body, options, summary } = yield* Effect.mapError(
       decodeWaitingVideo(request),
       () => unreadableOrder
     )
-    const order = yield* videoOrder(caller, body, null, true)
+    const order = yield* videoOrder(caller, body, options, true)
     const mount = order.mounts.find(({ job }) => job.channelId === channelId)
     if (mount === undefined) return yield* otherChannel
     if (!Equal.equals(order.task?.created.summary, summary)) return yield* Effect.fail(changedOrder)

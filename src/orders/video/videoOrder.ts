@@ -98,7 +98,9 @@ export const makeVideoOrder = Effect.fnUntraced(function* (
       ...withAddresses(input.blocks, addresses).map((block) =>
         block.type === "text" ? block.text : block.url
       ),
-      ...Object.values(input.parameters).filter((value) => typeof value === "string")
+      ...Object.values(input.parameters)
+        .flat()
+        .filter((value) => typeof value === "string")
     ]
 
     const summary = {
@@ -122,11 +124,11 @@ export const makeVideoOrder = Effect.fnUntraced(function* (
     const order: PaidOrder<UpstreamTask, AcceptedVideo> = {
       ...unstreamedHooks,
       wait:
-        wish !== null || (body.max_wait ?? 0) === 0
+        (body.max_wait ?? 0) === 0
           ? null
           : {
               maxSeconds: body.max_wait ?? 0,
-              request: () => encodeWaitingVideo({ caller, body, summary }),
+              request: () => encodeWaitingVideo({ caller, body, options: wish, summary }),
               answer: (id) => ({ ...acceptedAs(id), isWaiting: true })
             },
       kind: "video",

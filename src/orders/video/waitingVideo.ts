@@ -3,6 +3,7 @@
  * submits it. It is encrypted, because it has the prompt.
  */
 import { Effect, Redacted, Schema } from "effect"
+import type { OpenaiOptions } from "../../domain/video/OpenaiVideoBody.ts"
 import { VideoBody } from "../../domain/video/VideoBody.ts"
 import type { Caller } from "../../services/Access.ts"
 
@@ -17,6 +18,13 @@ const WaitingVideo = Schema.fromJsonString(
       priceList: Schema.NullOr(Schema.String)
     }),
     body: VideoBody,
+    /** The options of an order in OpenAI's form. */
+    options: Schema.optionalKey(
+      Schema.Struct({
+        seconds: Schema.NullOr(Schema.Union([Schema.Finite, Schema.String])),
+        size: Schema.NullOr(Schema.String)
+      })
+    ),
     /** The summary of the order as it was held, with which the submitted order must agree. */
     summary: Schema.Unknown
   })
@@ -28,10 +36,17 @@ const decode = Schema.decodeUnknownEffect(WaitingVideo)
 export interface WaitingVideo {
   readonly caller: Caller
   readonly body: VideoBody
+  /** Null for an order in the gateway's own form. */
+  readonly options: OpenaiOptions | null
   readonly summary: unknown
 }
 
-export const encodeWaitingVideo = ({ caller, body, summary }: WaitingVideo): Redacted.Redacted =>
+export const encodeWaitingVideo = ({
+  caller,
+  body,
+  options,
+  summary
+}: WaitingVideo): Redacted.Redacted =>
   Redacted.make(
     encode({
       caller: {
@@ -43,6 +58,7 @@ export const encodeWaitingVideo = ({ caller, body, summary }: WaitingVideo): Red
         priceList: caller.priceList ?? null
       },
       body,
+      ...(options === null ? {} : { options: { seconds: options.seconds, size: options.size } }),
       summary
     })
   )
@@ -50,13 +66,14 @@ export const encodeWaitingVideo = ({ caller, body, summary }: WaitingVideo): Red
 export const decodeWaitingVideo = (stored: Redacted.Redacted) =>
   Effect.map(
     decode(Redacted.value(stored)),
-    ({ caller, body, summary }): WaitingVideo => ({
+    ({ caller, body, options = null, summary }): WaitingVideo => ({
       caller: {
         ...caller,
         scopes: new Set(["videos"]),
         models: caller.models === null ? null : new Set(caller.models)
       },
       body,
+      options,
       summary
     })
   )

@@ -1,10 +1,12 @@
 /** The catalog in PostgreSQL: one row per version, and a cache of the newest version in memory. */
 import { PgClient } from "@effect/sql-pg"
-import { Effect, Layer, Ref, Result, Schema, Struct } from "effect"
+import { Effect, Layer, Metric, Ref, Result, Schema, Struct } from "effect"
 import type { SqlClient } from "effect/sql"
 import { CatalogDocument } from "../../domain/catalog/CatalogDocument.ts"
+import { storedDocumentFaults } from "../../domain/catalog/CatalogRules.ts"
 import { type ScheduledPriceList, schedulePriceList } from "../../domain/catalog/priceLists.ts"
 import type { InvalidRequest } from "../../domain/Errors.ts"
+import { type FieldFault, issueFaults } from "../../domain/requestFields.ts"
 import { Changes } from "../../runtime/Changes.ts"
 import { makeFreshCache } from "../../runtime/FreshCache.ts"
 import { Settings } from "../../runtime/Settings.ts"
@@ -19,6 +21,7 @@ import {
   versionConflict
 } from "../../services/Catalog.ts"
 import { ChannelCredentials } from "../../services/channels/ChannelCredentials.ts"
+import { unusableCatalog } from "../../services/metrics.ts"
 import { Protocols } from "../../services/ProtocolAdapter.ts"
 import { StoredDocuments } from "../../services/StoredDocuments.ts"
 import { columnsOf, retryBriefly, rowsOf, runOnce } from "../client/rows.ts"
@@ -36,6 +39,28 @@ const summaryColumns = columnsOf(VersionSummaryRow, "v")
 
 /** The maximum number of versions that the refusal of an outdated edit lists. */
 const MAX_LISTED_VERSIONS = 20
+
+/** A version whose document may be of another release, which this one cannot decode. */
+const StoredVersionRow = Schema.Struct({ ...VersionRow.fields, document: Schema.Unknown })
+type StoredVersion = typeof StoredVersionRow.Type
+type Version = typeof VersionRow.Type
+
+const decodeDocument = Schema.decodeUnknownResult(CatalogDocument, { errors: "all" })
+
+/** The version, or the faults that keep this release from using it. */
+const readVersion = ({
+  document,
+  ...version
+}: StoredVersion): Result.Result<Version, ReadonlyArray<FieldFault>> =>
+  Result.flatMap(
+    Result.mapError(decodeDocument(document), ({ issue }) => issueFaults(issue)),
+    (catalog) => {
+      const faults = storedDocumentFaults(catalog)
+      return faults.length === 0
+        ? Result.succeed({ ...version, document: catalog })
+        : Result.fail(faults)
+    }
+  )
 
 const noDocuments: NonNullable<CatalogDocument["protocols"]> = []
 
@@ -73,6 +98,38 @@ export const layerCatalog = Layer.effect(
     const { timeZone } = yield* Settings
     const current = yield* Ref.make<Loaded>({ snapshot: emptySnapshot, listRevision: 0n })
     const columns = sql.literal(versionColumns)
+    /** The newest version that this release cannot use; 0 if there is none. */
+    let unusableVersion = 0n
+
+    /**
+     * The version, or undefined if it cannot be used, which is logged once. Then the version in
+     * memory stays in force, as refusing every order would be worse; without one this dies, so that
+     * the gateway does not start.
+     */
+    const usableVersion = Effect.fnUntraced(function* (
+      stored: StoredVersion,
+      inForce: CatalogSnapshot
+    ): Effect.fn.Return<Version | undefined> {
+      const version = readVersion(stored)
+      if (Result.isSuccess(version)) {
+        yield* Metric.update(unusableCatalog, 0)
+        return version.success
+      }
+      const faults = version.failure.map(({ path, message }) => `${path}: ${message}`)
+      if (inForce.version === 0n) {
+        const message = `catalog: version ${stored.version} cannot be used: ${faults.join("; ")}`
+        return yield* Effect.die(new Error(message))
+      }
+      if (stored.version > unusableVersion) {
+        unusableVersion = stored.version
+        yield* Metric.update(unusableCatalog, 1)
+        yield* Effect.annotateLogs(
+          Effect.logError("catalog: newest version cannot be used, an older one stays in force"),
+          { version: stored.version, in_force: inForce.version, faults }
+        )
+      }
+      return undefined
+    })
 
     /** The lists of the rows, and their highest revision; null without rows. */
     const changedLists = (rows: Effect.Success<ReturnType<typeof storedPriceLists>>) =>
@@ -91,11 +148,14 @@ export const layerCatalog = Layer.effect(
      */
     const load = Effect.gen(function* () {
       const cached = yield* Ref.get(current)
-      const [newer] = yield* rowsOf(VersionRow)(
+      const lastVersion =
+        unusableVersion > cached.snapshot.version ? unusableVersion : cached.snapshot.version
+      const [stored] = yield* rowsOf(StoredVersionRow)(
         retryBriefly(sql`
           SELECT ${columns} FROM catalog_versions v
-           WHERE version > ${cached.snapshot.version} ORDER BY version DESC LIMIT 1`)
+           WHERE version > ${lastVersion} ORDER BY version DESC LIMIT 1`)
       )
+      const newer = stored === undefined ? undefined : yield* usableVersion(stored, cached.snapshot)
       const changed = changedLists(
         yield* storedPriceLists(retryBriefly(priceListsSince(sql, cached.listRevision)))
       )

@@ -2,7 +2,12 @@
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Latch, Layer, Option, Schema } from "effect"
 import { Settings } from "../../runtime/Settings.ts"
-import { ChannelQueue, type ClaimedOrder, Place } from "../../services/channels/ChannelQueue.ts"
+import {
+  ChannelQueue,
+  type ClaimedOrder,
+  Place,
+  QueueLength
+} from "../../services/channels/ChannelQueue.ts"
 import { Vault } from "../../services/Vault.ts"
 import { retryBriefly, retryForever, rowOf, rowsOf, withStatementTimeout } from "../client/rows.ts"
 
@@ -147,6 +152,14 @@ export const layerChannelQueue = Layer.effect(
           withStatementTimeout(sql`SELECT DISTINCT channel_id AS "channelId" FROM waiting_orders`)
         ),
         (rows) => rows.map(({ channelId }) => channelId)
+      ),
+      lengths: rowsOf(QueueLength)(
+        withStatementTimeout(sql`
+          SELECT w.channel_id AS "channelId", count(*)::int AS orders,
+                 extract(epoch FROM now() - min(w.created_at))::float8 AS "oldestSeconds"
+            FROM waiting_orders w
+           WHERE NOT EXISTS (SELECT FROM channel_places p WHERE p.order_id = w.order_id)
+           GROUP BY w.channel_id`)
       ),
       expired: rowsOf(Place)(
         withStatementTimeout(

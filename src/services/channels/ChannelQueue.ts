@@ -38,6 +38,15 @@ export interface ClaimedOrder extends Place {
   readonly request: Redacted.Redacted | null
 }
 
+/** The orders that wait for a place at a channel. */
+export const QueueLength = Schema.Struct({
+  channelId: Schema.String,
+  orders: Schema.Int,
+  /** Seconds for which the oldest of them has waited. */
+  oldestSeconds: Schema.Number
+})
+export type QueueLength = typeof QueueLength.Type
+
 export class ChannelQueue extends Context.Service<
   ChannelQueue,
   {
@@ -74,6 +83,8 @@ export class ChannelQueue extends Context.Service<
     ): Effect.Effect<number | null>
     /** The channels that orders wait for. */
     readonly channels: Effect.Effect<ReadonlyArray<string>>
+    /** The orders without a place, of each channel that has any. */
+    readonly lengths: Effect.Effect<ReadonlyArray<QueueLength>>
     /** Orders whose time to wait is over. */
     readonly expired: Effect.Effect<ReadonlyArray<Place>>
     /**

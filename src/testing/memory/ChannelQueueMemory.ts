@@ -144,6 +144,16 @@ export const layerChannelQueueMemory = Layer.effect(
       channels: Effect.sync(() => [
         ...new Set([...waitingOrders.values()].map(({ channelId }) => channelId))
       ]),
+      lengths: Effect.map(Clock.currentTimeMillis, (now) => {
+        const orders = [...waitingOrders.values()].filter(({ orderId }) => !places.has(orderId))
+        return [...Map.groupBy(orders, ({ channelId }) => channelId)].map(
+          ([channelId, ofChannel]) => ({
+            channelId,
+            orders: ofChannel.length,
+            oldestSeconds: (now - Math.min(...ofChannel.map(({ joinedAt }) => joinedAt))) / 1000
+          })
+        )
+      }),
       expired: Effect.map(Clock.currentTimeMillis, (now) =>
         [...waitingOrders.values()].filter(({ expiresAt }) => expiresAt <= now).map(placeOf)
       ),

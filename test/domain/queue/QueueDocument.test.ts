@@ -161,6 +161,45 @@ describe("a document", () => {
       "models[0].fields.shots: Orders of images have no such field"
     ],
     [
+      "references that lead nowhere or elsewhere",
+      withModel({
+        input_schema: {
+          properties: {
+            wind: { $ref: "#/$defs/Wind" },
+            mood: { allOf: [{ $ref: "https://elsewhere.test/schema.json#/Mood" }] },
+            tune: { $ref: "#/$defs/One" },
+            sample: { type: "string", default: { $ref: "#/none" } }
+          },
+          $defs: { One: { $ref: "#/$defs/Two" }, Two: { $ref: "#/$defs/One" } }
+        }
+      }),
+      'models[0].input_schema.properties.wind.$ref: "#/$defs/Wind" leads to no schema',
+      'models[0].input_schema.properties.tune.$ref: "#/$defs/One" leads to no schema',
+      'models[0].input_schema.$defs.One.$ref: "#/$defs/Two" leads to no schema',
+      'models[0].input_schema.$defs.Two.$ref: "#/$defs/One" leads to no schema',
+      'models[0].input_schema.properties.mood.allOf[0].$ref: "https://elsewhere.test/schema.json#/Mood" is not in this schema, and nothing is loaded from elsewhere: copy it in, as #/$defs/...'
+    ],
+    [
+      "a schema of no object",
+      withModel({ input_schema: { type: "string" } }),
+      "models[0].input_schema: Expected a JSON Schema with properties, or an OpenAPI document with components.schemas.Input or a request body"
+    ],
+    [
+      "a required field that nothing writes",
+      withModel({
+        input_schema: {
+          required: ["say", "sky", "file", "style"],
+          properties: {
+            say: { type: "string" },
+            sky: { type: "string" },
+            file: { type: "string", format: "uri" },
+            style: { type: "object", default: {} }
+          }
+        }
+      }),
+      "models[0].input_schema.required: file is required, and no field, constant or parameter writes it"
+    ],
+    [
       "several images without a field",
       withModel({ fields: { prompt: "/say", reference_image: "/looks/-" } }, { ...draw }),
       "models[0].max_images: No field of the body has the number of images"
@@ -319,10 +358,111 @@ describe("the rows of a document", () => {
         maximum: 2_147_483_647,
         description: "The seed"
       },
-      mood: { type: "choice", values: ["calm", "wild"], description: "The vendor's field mood" },
-      looping: { type: "boolean", default: false, description: "The vendor's field looping" }
+      mood: {
+        type: "choice",
+        values: ["calm", "wild"],
+        default: "calm",
+        title: "Mood",
+        description: "The vendor's field mood"
+      },
+      looping: { type: "boolean", default: false, description: "The vendor's field looping" },
+      tags: { type: "list", max_items: 2, description: "The vendor's field tags" }
     })
+    assert.strictEqual(Object.keys(parametersOf(row, row, "film/one"))[0], "mood")
     assert.deepStrictEqual(parametersOf(row, row, "film/two"), {})
+  })
+
+  it("have the parameters of an OpenAPI document, in the order in which its vendor shows them", () => {
+    const document = Result.getOrThrow(
+      decodeQueueDocument(
+        withModel(
+          {
+            input_schema: {
+              openapi: "3.0.4",
+              paths: {
+                "/requests/{id}": { get: {} },
+                "/": {
+                  post: {
+                    requestBody: {
+                      content: {
+                        "application/json": { schema: { $ref: "#/components/schemas/DrawInput" } }
+                      }
+                    }
+                  }
+                }
+              },
+              components: {
+                schemas: {
+                  DrawInput: {
+                    type: "object",
+                    required: ["style", "steps"],
+                    "x-fal-order-properties": ["style", "tags"],
+                    properties: {
+                      steps: { enum: [4, 8], title: " Number  of steps", default: 8 },
+                      tags: { type: "array", items: { $ref: "#/components/schemas/Tag" } },
+                      size: { type: ["string", "null"], maxLength: 9 },
+                      grain: { type: "integer", exclusiveMinimum: 0, exclusiveMaximum: 5 },
+                      style: { anyOf: [{ $ref: "#/components/schemas/Style" }, { type: "null" }] }
+                    }
+                  },
+                  Style: { type: "string", maxLength: 20 },
+                  Tag: { type: "string", enum: ["a", "b"] }
+                }
+              }
+            },
+            input_schema_without: ["size"],
+            parameters: {}
+          },
+          { ...draw }
+        )
+      )
+    )
+    const row = documentRows([document]).image.get("toy_queue")
+    assert.isDefined(row)
+    const family = imageFamilyOf(row, "draw")
+    assert.deepStrictEqual(Object.entries(family.parameters), [
+      [
+        "style",
+        { type: "text", max_length: 20, required: true, description: "The vendor's field style" }
+      ],
+      ["tags", { type: "list", values: ["a", "b"], description: "The vendor's field tags" }],
+      [
+        "steps",
+        {
+          type: "integer",
+          minimum: 4,
+          maximum: 8,
+          values: [4, 8],
+          default: 8,
+          title: "Number of steps",
+          description: "The vendor's field steps"
+        }
+      ],
+      [
+        "grain",
+        { type: "integer", minimum: 1, maximum: 4, description: "The vendor's field grain" }
+      ]
+    ])
+    const faults = (fields: Json) => {
+      const body = { model: "our-model", prompt: "x", ...fields }
+      const checked = checkImages({ body, edit: null }, family)
+      return Result.isFailure(checked) ? checked.failure.message : null
+    }
+    const style = "oil"
+    assert.isNull(faults({ style, tags: ["b"], steps: 4, user: "me", quality: "auto" }))
+    assert.strictEqual(
+      faults({ tags: [] }),
+      "style: Expected a text of 1 to 20 characters, without NUL"
+    )
+    assert.strictEqual(
+      faults({ style, tags: ["c"] }),
+      "tags: Expected a list of a and b, of at most 100 entries"
+    )
+    assert.strictEqual(faults({ style, steps: 5 }), "steps: Expected one of 4, 8, without quotes")
+    assert.strictEqual(
+      faults({ style, stepz: 4 }),
+      "stepz: There is no such field; did you mean steps?"
+    )
   })
 
   it.each<readonly [says: string, more: object, fault: string | null]>([

@@ -59,6 +59,7 @@ export const toyDocument = {
       input_schema_without: ["secret"],
       input_schema: {
         type: "object",
+        $defs: { Mood: { type: "string", title: "Mood", enum: ["calm", "wild"] } },
         properties: {
           nested: { type: "object" },
           tier: { type: "string" },
@@ -66,10 +67,11 @@ export const toyDocument = {
           num_videos: { type: "integer" },
           wind: { anyOf: [{ type: "number", minimum: 0, maximum: 1 }, { type: "null" }] },
           seed: { type: "integer", description: "  The  seed " },
-          mood: { type: "string", enum: ["calm", "wild"] },
+          mood: { allOf: [{ $ref: "#/$defs/Mood" }], default: "calm", "x-order": 1 },
           looping: { type: "boolean", default: false },
           mask_file: { type: "string", format: "uri" },
-          tags: { type: "array" }
+          tags: { type: "array", items: { type: "string" }, maxItems: 2 },
+          things: { type: "array" }
         }
       }
     },

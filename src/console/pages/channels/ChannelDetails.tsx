@@ -65,7 +65,19 @@ const Figures = ({ channel }: { readonly channel: ChannelView }) => {
       <Figure label={`${t("lag")} · ${t("lastHour")}`} hint={t("lagHint")}>
         <Durations of={channel.completion_lag_ms} />
       </Figure>
-      <Figure label={t("openTasks")}>{channel.open_tasks}</Figure>
+      <Figure
+        label={t("openTasks")}
+        {...(channel.oldest_wait_seconds === null
+          ? {}
+          : {
+              hint: t("waitingOrders", {
+                count: channel.waiting_orders,
+                seconds: channel.oldest_wait_seconds
+              })
+            })}
+      >
+        {channel.open_tasks}
+      </Figure>
       <Figure label={`${t("charged")} · ${days}`}>{amount(cost?.charge)}</Figure>
       <Figure
         label={`${t("cost")} · ${days}`}

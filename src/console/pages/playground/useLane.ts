@@ -43,7 +43,7 @@ export const useLane = (
       { order, model: id, key: generateId() },
       {
         onError: (error) => {
-          const [fault] = formFaultsOf(error)
+          const [fault] = formFaultsOf(error, model)
           if (fault !== undefined) onFault(fault.field)
         }
       }

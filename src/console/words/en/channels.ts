@@ -45,6 +45,8 @@ export const channels = {
   durationHint: "p50 / p95",
   lagHint: "Time from the end of a task to its detection",
   openTasks: "Open tasks",
+  waitingOrders_one: "{{count}} order waits, for {{seconds}} s",
+  waitingOrders_other: "{{count}} orders wait, the oldest for {{seconds}} s",
   keys: "Keys",
   keysAtRest: "Keys in cooldown",
   key: "Key",

@@ -88,6 +88,10 @@ export const playground = {
   duration: "Duration",
   durationHint: "{{min}} to {{max}} seconds",
   durationsHint: "{{seconds}} seconds",
+  editDurationHint: "As long as the edited video",
+  maxWait: "Max wait",
+  maxWaitHint: "How long the order may wait for a place at a busy channel",
+  noWait: "refused when busy",
   smart: "Auto",
   resolution: "Resolution",
   resolutionHint: "Determines the price",
@@ -114,7 +118,8 @@ export const playground = {
       input_fidelity: "Input fidelity",
       temperature: "Temperature",
       top_p: "Top P",
-      timestamp_granularities: "Timestamps"
+      timestamp_granularities: "Timestamps",
+      return_last_frame: "Return last frame"
     },
     hints: {
       seed: "The same seed gives a similar result",
@@ -132,7 +137,8 @@ export const playground = {
       input_fidelity: "How closely inputs are followed",
       temperature: "0 to 2, higher is more random",
       top_p: "0 to 1, nucleus sampling",
-      timestamp_granularities: "Of verbose_json"
+      timestamp_granularities: "Of verbose_json",
+      return_last_frame: "The result has its last frame as an image, too"
     }
   },
   n: "Number of images",
@@ -148,12 +154,16 @@ export const playground = {
     image: "Image",
     reference_image: "Reference image",
     first_frame: "First frame",
+    middle_frame: "Middle frame",
     last_frame: "Last frame",
     reference_audio: "Reference audio",
-    reference_video: "Reference video"
+    reference_video: "Reference video",
+    edit_video: "Video to edit",
+    extend_video: "Video to extend"
   },
   mediumUse: "Role of input {{number}}",
   mediumAddress: "URL of input {{number}}",
+  baseVideoAddress: "https://… or the ID of an order, vt_…",
   removeMedium: "Remove input {{number}}",
   addAddress: "URL",
   addFile: "Upload (up to {{most}})",
@@ -176,6 +186,7 @@ export const playground = {
     resolution: "resolution",
     ratio: "aspect ratio",
     generate_audio: "audio",
+    max_wait: "max wait",
     n: "number of images",
     size: "size",
     max_tokens: "max tokens",

@@ -48,6 +48,8 @@ export const channels: Translated<typeof english> = {
   durationHint: "p50 / p95",
   lagHint: "任务结束后最多多久被发现。",
   openTasks: "进行中的任务",
+  waitingOrders_one: "{{count}} 个订单在排队，最久 {{seconds}} 秒",
+  waitingOrders_other: "{{count}} 个订单在排队，最久 {{seconds}} 秒",
   keys: "密钥",
   keysAtRest: "冷却中的密钥",
   key: "密钥",

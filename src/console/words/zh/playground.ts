@@ -91,6 +91,10 @@ export const playground: Translated<typeof english> = {
   duration: "时长",
   durationHint: "{{min}} 至 {{max}} 秒",
   durationsHint: "{{seconds}} 秒",
+  editDurationHint: "与被编辑的视频相同",
+  maxWait: "最长等待",
+  maxWaitHint: "渠道繁忙时，订单最多排队多久",
+  noWait: "繁忙时拒绝",
   smart: "由模型决定",
   resolution: "分辨率",
   resolutionHint: "影响价格",
@@ -117,7 +121,8 @@ export const playground: Translated<typeof english> = {
       input_fidelity: "参考图还原度",
       temperature: "温度",
       top_p: "Top P",
-      timestamp_granularities: "时间戳"
+      timestamp_granularities: "时间戳",
+      return_last_frame: "返回尾帧"
     },
     hints: {
       seed: "尽可能重现同一视频",
@@ -135,7 +140,8 @@ export const playground: Translated<typeof english> = {
       input_fidelity: "对参考图的还原程度",
       temperature: "0 至 2，越高越随机",
       top_p: "0 至 1，核采样",
-      timestamp_granularities: "仅限 verbose_json"
+      timestamp_granularities: "仅限 verbose_json",
+      return_last_frame: "结果另附视频的最后一帧图片"
     }
   },
   n: "图片数量",
@@ -151,12 +157,16 @@ export const playground: Translated<typeof english> = {
     image: "图片",
     reference_image: "参考图片",
     first_frame: "首帧",
+    middle_frame: "中间帧",
     last_frame: "尾帧",
     reference_audio: "参考音频",
-    reference_video: "参考视频"
+    reference_video: "参考视频",
+    edit_video: "待编辑的视频",
+    extend_video: "待延长的视频"
   },
   mediumUse: "第 {{number}} 个素材的用途",
   mediumAddress: "第 {{number}} 个素材的地址",
+  baseVideoAddress: "https://… 或订单号 vt_…",
   removeMedium: "移除第 {{number}} 个素材",
   addAddress: "URL",
   addFile: "上传（不超过 {{most}}）",
@@ -178,6 +188,7 @@ export const playground: Translated<typeof english> = {
     resolution: "分辨率",
     ratio: "画面比例",
     generate_audio: "音频",
+    max_wait: "最长等待",
     n: "图片数量",
     size: "尺寸",
     max_tokens: "最大输出 token 数",

@@ -8,6 +8,7 @@ import { useHasScopes } from "../../../gateway/me.ts"
 import { FailureNote } from "../../../parts/FailureNote.tsx"
 import { Receipt } from "../../../parts/money/Receipt.tsx"
 import { QueryView } from "../../../parts/QueryView.tsx"
+import { QueueNote } from "../../../parts/QueueNote.tsx"
 import { Id } from "../../../parts/texts.tsx"
 import { callsOfKey } from "../../webhooks/hookCalls.ts"
 import { StateMark, Tags } from "../orderMarks.tsx"
@@ -51,14 +52,10 @@ const RunningNote = ({ id, isVideo }: { readonly id: string; readonly isVideo: b
     { isEnabled: isVideo, intervalMillis: EVERY_MILLIS }
   )
   const queue = task.data !== undefined && "queue" in task.data ? task.data.queue : undefined
-  if (queue === undefined) return <Text c="dimmed">{t("player.waiting")}</Text>
-  const { position, seconds } = queue
-  return (
-    <Text c="dimmed">
-      {seconds === null
-        ? t("queue.position", { position })
-        : t("queue.estimate", { position, seconds })}
-    </Text>
+  return queue === undefined ? (
+    <Text c="dimmed">{t("player.waiting")}</Text>
+  ) : (
+    <QueueNote {...queue} />
   )
 }
 

@@ -16,7 +16,7 @@ import { useEffect, useId, useRef } from "react"
 import { useTranslation } from "react-i18next"
 import { speechFormats, transcriptFormats } from "../../../../domain/audio/audioFormats.ts"
 import { Ratio } from "../../../../domain/video/sizes.ts"
-import { choicesOf, formatsOf, hasField, kindOfModel, soundsOf } from "./draft.ts"
+import { choicesOf, editsVideo, formatsOf, hasField, kindOfModel, soundsOf } from "./draft.ts"
 import { type Field, type FormProps, fieldAttribute } from "./faults.ts"
 import { NoteRows } from "./NoteRows.tsx"
 import { ParameterFields } from "./ParameterFields.tsx"
@@ -27,6 +27,7 @@ const Duration = ({ model, draft, change, errorOf }: FormProps) => {
   const { t } = useTranslation("playground")
   const { durations } = model
   const isSmart = draft.duration === -1
+  const isEdit = editsVideo(draft)
   const hintOf = ({ only, ...bounds }: NonNullable<typeof durations>) =>
     only === undefined
       ? t("durationHint", bounds)
@@ -35,21 +36,21 @@ const Duration = ({ model, draft, change, errorOf }: FormProps) => {
     <Stack gap={6}>
       <NumberInput
         label={t("duration")}
-        description={durations && hintOf(durations)}
+        description={isEdit ? t("editDurationHint") : durations && hintOf(durations)}
         // The typed value is not clamped: the gateway's error names the nearest valid value.
         clampBehavior="none"
         allowDecimal={false}
         suffix=" s"
         step={1}
         {...(durations === undefined ? {} : { min: durations.smart ? -1 : 0 })}
-        disabled={isSmart}
-        value={isSmart ? "" : draft.duration}
+        disabled={isSmart || isEdit}
+        value={isSmart || isEdit ? "" : draft.duration}
         placeholder={isSmart ? t("smart") : t("default")}
         error={errorOf("duration")}
         onChange={(duration) => change({ duration })}
         {...fieldAttribute("duration")}
       />
-      {durations?.smart ? (
+      {durations?.smart && !isEdit ? (
         <Switch
           size="sm"
           label={t("smart")}
@@ -112,6 +113,20 @@ const VideoFields = (props: FormProps) => {
         />
       </SimpleGrid>
       <Sound {...props} />
+      <NumberInput
+        label={t("maxWait")}
+        description={t("maxWaitHint")}
+        clampBehavior="none"
+        allowDecimal={false}
+        suffix=" s"
+        min={0}
+        step={60}
+        placeholder={t("noWait")}
+        value={draft.maxWait}
+        error={errorOf("max_wait")}
+        onChange={(maxWait) => change({ maxWait })}
+        {...fieldAttribute("max_wait")}
+      />
     </>
   )
 }

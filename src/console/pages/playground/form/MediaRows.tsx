@@ -19,15 +19,26 @@ import { asDataUrl, MOST_BYTES, megabytes } from "./localFiles.ts"
 
 const MAX_FILES = 16
 
-const mediumUseOf = (type: string): MediumUse =>
-  type.startsWith("audio/")
-    ? "reference_audio"
-    : type.startsWith("video/")
-      ? "reference_video"
-      : "image"
+const videoUses: ReadonlyArray<MediumUse> = ["reference_video", "edit_video", "extend_video"]
+/** The roles that a file can have by its type, the usual one first. */
+const usesOfTypes = [
+  ["image/", ["image", "reference_image", "first_frame", "middle_frame", "last_frame"]],
+  ["audio/", ["reference_audio"]],
+  ["video/", videoUses]
+] as const satisfies ReadonlyArray<readonly [type: string, uses: ReadonlyArray<MediumUse>]>
+
+/** The role that a file gets; undefined if the model has none for its type. */
+const mediumUseOf = (type: string, uses: ReadonlyArray<MediumUse>): MediumUse | undefined =>
+  usesOfTypes.find(([prefix]) => type.startsWith(prefix))?.[1].find((use) => uses.includes(use))
 
 const acceptOf = (uses: ReadonlyArray<MediumUse>): string =>
-  uses.includes("reference_video") ? "image/*,audio/*,video/*" : "image/*"
+  usesOfTypes
+    .filter(([, usesOfType]) => usesOfType.some((use) => uses.includes(use)))
+    .map(([prefix]) => `${prefix}*`)
+    .join(",")
+
+/** Whether an earlier order can stand in place of the video's address. */
+const isBaseVideo = (use: MediumUse): boolean => use === "edit_video" || use === "extend_video"
 
 /** The media from which the order is made, as addresses or as files of the reader. */
 export const MediaRows = ({ model, draft, change, errorOf }: FormProps) => {
@@ -45,8 +56,8 @@ export const MediaRows = ({ model, draft, change, errorOf }: FormProps) => {
       setTrouble(t("tooLarge", { size: megabytes(file.size), most: megabytes(MOST_BYTES) }))
       return
     }
-    const use = mediumUseOf(file.type)
-    if (!uses.includes(use)) {
+    const use = mediumUseOf(file.type, uses)
+    if (use === undefined) {
       setTrouble(t("wrongFile", { name: file.name }))
       return
     }
@@ -85,7 +96,7 @@ export const MediaRows = ({ model, draft, change, errorOf }: FormProps) => {
             <TextInput
               flex={1}
               aria-label={t("mediumAddress", { number: index + 1 })}
-              placeholder="https://…"
+              placeholder={isBaseVideo(use) ? t("baseVideoAddress") : "https://…"}
               value={url}
               onChange={(event) => update(id, { url: event.currentTarget.value.trim() })}
               {...(index === 0 ? fieldAttribute("media") : {})}

@@ -48,7 +48,8 @@ export const OrderForm = ({ models, model, draft, change, lanes, onChoose, onCom
     setFocus({ field })
     form.current?.querySelector<HTMLElement>(`[data-field="${field}"]`)?.focus()
   }
-  const faults = first === undefined || first.refusal === null ? [] : formFaultsOf(first.refusal)
+  const faults =
+    first === undefined || first.refusal === null ? [] : formFaultsOf(first.refusal, model)
   const fields = {
     model,
     draft,
@@ -110,6 +111,7 @@ export const OrderForm = ({ models, model, draft, change, lanes, onChoose, onCom
                 ) : null}
                 <RefusalNote
                   error={lane.refusal}
+                  model={models.find(({ id }) => id === lane.modelId) ?? null}
                   change={change}
                   onShow={show}
                   onRetry={lane.retry}

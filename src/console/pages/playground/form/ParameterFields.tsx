@@ -7,10 +7,14 @@ import {
   SimpleGrid,
   Stack,
   Switch,
+  TagsInput,
   TextInput
 } from "@mantine/core"
 import { useTranslation } from "react-i18next"
-import type { VendorParameter } from "../../../../domain/catalog/vendorParameters.ts"
+import {
+  parameterFaults,
+  type VendorParameter
+} from "../../../../domain/catalog/vendorParameters.ts"
 import { parametersOf } from "./draft.ts"
 import { type FormProps, fieldAttribute } from "./faults.ts"
 
@@ -23,7 +27,7 @@ const translatedNames = [
   ...(["multi_shot", "shot_type", "negative_prompt"] as const),
   ...(["quality", "background", "output_format", "output_compression"] as const),
   ...(["moderation", "input_fidelity", "temperature", "top_p"] as const),
-  "timestamp_granularities" as const
+  ...(["timestamp_granularities", "return_last_frame"] as const)
 ]
 const isWorded = (name: string): name is (typeof translatedNames)[number] =>
   translatedNames.some((translatedName) => translatedName === name)
@@ -31,6 +35,7 @@ const isWorded = (name: string): name is (typeof translatedNames)[number] =>
 type Value = FormProps["draft"]["parameters"][string]
 
 interface FieldProps {
+  readonly name: string
   readonly label: string
   readonly hint: string
   readonly parameter: VendorParameter
@@ -39,38 +44,52 @@ interface FieldProps {
   readonly setValue: (value: Value | undefined) => void
 }
 
-const ParameterField = ({ label, hint, parameter, value, setValue }: FieldProps) => {
+/** The value that holds where the field is left out, as a placeholder. */
+const useDefaultText = ({ default: usual }: VendorParameter): string => {
   const { t } = useTranslation("playground")
+  const text = [usual ?? ""].flat().join(", ")
+  return text === "" ? t("default") : t("defaultOf", { value: text })
+}
+
+const ParameterField = ({ name, label, hint, parameter, value, setValue }: FieldProps) => {
+  const defaultText = useDefaultText(parameter)
+  const [fault] =
+    value === undefined ? [] : parameterFaults({ [name]: value }, { [name]: parameter })
+  const shared = {
+    label,
+    description: hint,
+    required: parameter.required === true,
+    error: fault?.message
+  }
   switch (parameter.type) {
     case "boolean":
       return (
         <Switch
-          label={label}
-          description={hint}
+          {...shared}
           checked={(value ?? parameter.default) === true}
           onChange={(event) => setValue(event.currentTarget.checked)}
         />
       )
     case "integer":
-    case "number":
-      return (
-        <NumberInput
-          label={label}
-          description={hint}
-          // The typed value is not clamped: the gateway's error names the accepted values.
-          clampBehavior="none"
-          allowDecimal={parameter.type === "number"}
-          placeholder={t("default")}
-          value={typeof value === "number" || typeof value === "string" ? value : ""}
-          onChange={(input) => setValue(input === "" ? undefined : input)}
+      return parameter.values === undefined ? (
+        <NumberField {...shared} {...{ parameter, value, setValue, defaultText }} />
+      ) : (
+        <Select
+          {...shared}
+          placeholder={defaultText}
+          data={parameter.values.map(String)}
+          clearable
+          value={typeof value === "number" ? String(value) : null}
+          onChange={(choice) => setValue(choice === null ? undefined : Number(choice))}
         />
       )
+    case "number":
+      return <NumberField {...shared} {...{ parameter, value, setValue, defaultText }} />
     case "text":
       return (
         <TextInput
-          label={label}
-          description={hint}
-          placeholder={t("default")}
+          {...shared}
+          placeholder={defaultText}
           {...(parameter.max_length === undefined ? {} : { maxLength: parameter.max_length })}
           value={typeof value === "string" ? value : ""}
           onChange={({ currentTarget }) =>
@@ -81,29 +100,71 @@ const ParameterField = ({ label, hint, parameter, value, setValue }: FieldProps)
     case "choice":
       return (
         <Select
-          label={label}
-          description={hint}
-          placeholder={t("default")}
+          {...shared}
+          placeholder={defaultText}
           data={[...parameter.values]}
           clearable
           value={typeof value === "string" ? value : null}
           onChange={(choice) => setValue(choice ?? undefined)}
         />
       )
-    case "list": {
-      const chosen = Array.isArray(value) ? value : []
-      return (
-        <MultiSelect
-          label={label}
-          description={hint}
-          placeholder={chosen.length === 0 ? t("default") : ""}
-          data={[...parameter.values]}
-          value={chosen}
-          onChange={(choices) => setValue(choices.length === 0 ? undefined : choices)}
-        />
-      )
-    }
+    case "list":
+      return <ListField {...shared} {...{ parameter, value, setValue, defaultText }} />
   }
+}
+
+interface InputProps<T extends VendorParameter["type"]> {
+  readonly label: string
+  readonly description: string
+  readonly required: boolean
+  readonly error: string | undefined
+  readonly parameter: Extract<VendorParameter, { readonly type: T }>
+  readonly value: Value | undefined
+  readonly setValue: FieldProps["setValue"]
+  readonly defaultText: string
+}
+
+const NumberField = ({
+  parameter,
+  value,
+  setValue,
+  defaultText,
+  ...shared
+}: InputProps<"integer" | "number">) => (
+  <NumberInput
+    {...shared}
+    // The typed value is not clamped: the error names the accepted values.
+    clampBehavior="none"
+    allowDecimal={parameter.type === "number"}
+    min={parameter.minimum}
+    max={parameter.maximum}
+    placeholder={defaultText}
+    value={typeof value === "number" || typeof value === "string" ? value : ""}
+    onChange={(input) => setValue(input === "" ? undefined : input)}
+  />
+)
+
+/** A list of the values that the parameter names, or of any texts. */
+const ListField = ({
+  parameter: { values, max_items: most },
+  value,
+  setValue,
+  defaultText,
+  ...shared
+}: InputProps<"list">) => {
+  const chosen = Array.isArray(value) ? value : []
+  const list = {
+    ...shared,
+    placeholder: chosen.length === 0 ? defaultText : "",
+    ...(most === undefined ? {} : { maxTags: most, maxValues: most }),
+    value: chosen,
+    onChange: (entries: Array<string>) => setValue(entries.length === 0 ? undefined : entries)
+  }
+  return values === undefined ? (
+    <TagsInput {...list} />
+  ) : (
+    <MultiSelect {...list} data={[...values]} />
+  )
 }
 
 export const ParameterFields = ({ model, draft, change, errorOf }: FormProps) => {
@@ -129,7 +190,8 @@ export const ParameterFields = ({ model, draft, change, errorOf }: FormProps) =>
         {fields.map(([name, parameter]) => (
           <ParameterField
             key={name}
-            label={isWorded(name) ? t(`parameters.names.${name}`) : name}
+            name={name}
+            label={isWorded(name) ? t(`parameters.names.${name}`) : (parameter.title ?? name)}
             hint={isWorded(name) ? t(`parameters.hints.${name}`) : parameter.description}
             parameter={parameter}
             value={draft.parameters[name]}

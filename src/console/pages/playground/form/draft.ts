@@ -8,9 +8,12 @@ const mediumUses = [
   "image",
   "reference_image",
   "first_frame",
+  "middle_frame",
   "last_frame",
   "reference_audio",
-  "reference_video"
+  "reference_video",
+  "edit_video",
+  "extend_video"
 ] as const
 export type MediumUse = (typeof mediumUses)[number]
 
@@ -59,6 +62,8 @@ export const Draft = Schema.Struct({
   resolution: Schema.NullOr(Schema.String),
   ratio: Schema.String,
   sound: Schema.Literals(sounds),
+  /** The seconds for which the order may wait for a place at its channel. */
+  maxWait: NumberOrText,
   /** The further parameters that have a value. */
   parameters: Schema.Record(
     Schema.String,
@@ -101,6 +106,7 @@ export const emptyDraft = (): Draft => ({
   resolution: null,
   ratio: "",
   sound: "unsaid",
+  maxWait: "",
   parameters: {},
   n: 1,
   size: "",
@@ -212,17 +218,29 @@ export const parametersOf = (model: ModelEntry): VendorParameters => {
   )
 }
 
+/** The roles that the gateway refuses for models of which it does not know the inputs. */
+const ofKnownModels: ReadonlyArray<MediumUse> = ["middle_frame", "edit_video", "extend_video"]
+
+/** The media that the vendors of the model take together, as far as they are known. */
+const inputsTaken = ({ takes = [] }: ModelEntry) => takes.flatMap(({ inputs }) => inputs)
+
 /** The roles of media that an order of the model can have. */
 export const mediumUsesOf = (model: ModelEntry): ReadonlyArray<MediumUse> => {
   const { modality, limits } = model
   if (modality === "image") return model.references === null ? [] : ["image"]
   if (modality === "vlm") return ["image"]
   if (modality !== "video") return []
-  const inputs = limits?.inputs
-  if (inputs === undefined) return mediumUses
-  const allowsImage = (inputs.first_frame ?? 0) + (inputs.reference_image ?? 0) > 0
-  return mediumUses.filter((use) => (use === "image" ? allowsImage : (inputs[use] ?? 0) > 0))
+  const inputs = limits?.inputs === undefined ? inputsTaken(model) : [limits.inputs]
+  if (inputs.length === 0) return mediumUses.filter((use) => !ofKnownModels.includes(use))
+  const isTaken = (use: Exclude<MediumUse, "image">) => inputs.some((one) => (one[use] ?? 0) > 0)
+  return mediumUses.filter((use) =>
+    use === "image" ? isTaken("first_frame") || isTaken("reference_image") : isTaken(use)
+  )
 }
+
+/** Whether the order edits a video, whose length its result has. */
+export const editsVideo = ({ media }: Pick<Draft, "media">): boolean =>
+  media.some(({ use }) => use === "edit_video")
 
 /** The choices of sound that an order of the model can have. */
 export const soundsOf = (model: ModelEntry): ReadonlyArray<Draft["sound"]> =>
@@ -263,7 +281,7 @@ const metadataField = (notes: ReadonlyArray<Note>) => {
 
 const blockOf = ({ use, url }: Medium) => {
   const type =
-    use === "reference_audio" ? "audio_url" : use === "reference_video" ? "video_url" : "image_url"
+    use === "reference_audio" ? "audio_url" : use.endsWith("_video") ? "video_url" : "image_url"
   return { type, ...(use === "image" ? {} : { role: use }), [type]: { url } }
 }
 
@@ -276,10 +294,11 @@ const videoBody = (draft: Draft, media: ReadonlyArray<Medium>) => ({
           ...media.map(blockOf)
         ]
       }),
-  ...numberField("duration", draft.duration),
+  ...(editsVideo({ media }) ? {} : numberField("duration", draft.duration)),
   ...textField("resolution", draft.resolution),
   ...textField("ratio", draft.ratio),
   ...(draft.sound === "unsaid" ? {} : { generate_audio: draft.sound === "yes" }),
+  ...numberField("max_wait", draft.maxWait),
   ...parameterFields(draft)
 })
 

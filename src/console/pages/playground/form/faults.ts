@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import type { ModelEntry } from "../../../../features/catalog/ModelsApi.ts"
 import { decodeDetails, failureOf } from "../../../gateway/failures.ts"
-import type { Draft } from "./draft.ts"
+import { type Draft, parametersOf } from "./draft.ts"
 
 const fields = [
   "prompt",
@@ -14,6 +14,7 @@ const fields = [
   "resolution",
   "ratio",
   "generate_audio",
+  "max_wait",
   "n",
   "size",
   "max_tokens",
@@ -59,6 +60,7 @@ const formFields: Readonly<Record<string, Field>> = {
   image: "media",
   images: "media",
   image_url: "media",
+  video: "media",
   seed: "parameters",
   negative_prompt: "parameters",
   camera_fixed: "parameters",
@@ -79,8 +81,10 @@ const formFields: Readonly<Record<string, Field>> = {
 
 const isField = (name: string): name is Field => fields.some((field) => field === name)
 
-const fieldOf = (path: string): Field | null => {
+/** The field of the form for an API field; the vendor's own fields of the model go first. */
+const fieldOf = (path: string, model: ModelEntry | null): Field | null => {
   const name = path.split(/[.[]/)[0] ?? ""
+  if (model !== null && Object.hasOwn(parametersOf(model), name)) return "parameters"
   return isField(name) ? name : (formFields[name] ?? null)
 }
 
@@ -96,13 +100,13 @@ export interface Fault {
 }
 
 /** The faults that belong to a field of the form. */
-export const formFaultsOf = (error: unknown): ReadonlyArray<Fault> => {
+export const formFaultsOf = (error: unknown, model: ModelEntry | null): ReadonlyArray<Fault> => {
   const failure = failureOf(error)
   const { param, message } = failure
   const faults =
     decodeDetails(failure, Faults)?.faults ?? (param === null ? [] : [{ path: param, message }])
   return faults.flatMap(({ path, message }) => {
-    const field = fieldOf(path)
+    const field = fieldOf(path, model)
     return field === null ? [] : [{ field, message }]
   })
 }

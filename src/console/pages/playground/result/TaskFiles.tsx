@@ -66,9 +66,10 @@ const VendorLink = ({ url }: { readonly url: string }) => {
 interface VideoProps {
   readonly id: string
   readonly url: string
+  readonly hasLastFrame: boolean
 }
 
-export const VideoFile = ({ id, url }: VideoProps) => {
+export const VideoFile = ({ id, url, hasLastFrame }: VideoProps) => {
   const { t } = useTranslation("playground")
   const file = useFile(`/v1/videos/${id}/content`)
   const address = useBlobAddress(file.data)
@@ -92,16 +93,29 @@ export const VideoFile = ({ id, url }: VideoProps) => {
         <Download blob={file.data} stem={id} />
         <VendorLink url={url} />
       </Group>
+      {hasLastFrame ? (
+        <ImageFile
+          path={`/v1/videos/${id}/content?variant=last_frame`}
+          name={t("uses.last_frame")}
+          stem={`${id}-last-frame`}
+        />
+      ) : null}
     </Stack>
   )
 }
 
-const ImageFile = ({ id, n }: { readonly id: string; readonly n: number }) => {
+interface ImageProps {
+  readonly path: string
+  readonly name: string
+  /** The name of the saved file, without its ending. */
+  readonly stem: string
+}
+
+const ImageFile = ({ path, name, stem }: ImageProps) => {
   const { t } = useTranslation("playground")
   const [isLarge, setLarge] = useState(false)
-  const file = useFile(`/v1/images/${id}/content/${n}`)
+  const file = useFile(path)
   const address = useBlobAddress(file.data)
-  const name = t("image", { number: n + 1 })
   if (file.isError) return <FailureNote error={file.error} onRetry={() => void file.refetch()} />
   return (
     <Stack gap={6}>
@@ -113,7 +127,7 @@ const ImageFile = ({ id, n }: { readonly id: string; readonly n: number }) => {
         </UnstyledButton>
       )}
       <Group>
-        <Download blob={file.data} stem={`${id}-${n + 1}`} />
+        <Download blob={file.data} stem={stem} />
       </Group>
       <Modal
         opened={isLarge && address !== null}
@@ -128,11 +142,19 @@ const ImageFile = ({ id, n }: { readonly id: string; readonly n: number }) => {
   )
 }
 
-export const ImageFiles = ({ id, count }: { readonly id: string; readonly count: number }) => (
-  <SimpleGrid cols={count === 1 ? 1 : { base: 1, xs: 2 }} spacing="sm">
-    {Array.from({ length: count }, (_, n) => (
-      // biome-ignore lint/suspicious/noArrayIndexKey: an image is identified by its position
-      <ImageFile key={n} id={id} n={n} />
-    ))}
-  </SimpleGrid>
-)
+export const ImageFiles = ({ id, count }: { readonly id: string; readonly count: number }) => {
+  const { t } = useTranslation("playground")
+  return (
+    <SimpleGrid cols={count === 1 ? 1 : { base: 1, xs: 2 }} spacing="sm">
+      {Array.from({ length: count }, (_, n) => (
+        <ImageFile
+          // biome-ignore lint/suspicious/noArrayIndexKey: an image is identified by its position
+          key={n}
+          path={`/v1/images/${id}/content/${n}`}
+          name={t("image", { number: n + 1 })}
+          stem={`${id}-${n + 1}`}
+        />
+      ))}
+    </SimpleGrid>
+  )
+}

@@ -8,6 +8,7 @@ import type { Connection } from "../../../gateway/client.ts"
 import { failureOf } from "../../../gateway/failures.ts"
 import { useSession } from "../../../gateway/hooks.tsx"
 import { FailureNote } from "../../../parts/FailureNote.tsx"
+import { QueueNote, type QueuePlace } from "../../../parts/QueueNote.tsx"
 import { Id, Timestamp } from "../../../parts/texts.tsx"
 import { ReceiptCard } from "./ReceiptCard.tsx"
 import { ImageFiles, VideoFile } from "./TaskFiles.tsx"
@@ -16,6 +17,8 @@ import { ImageFiles, VideoFile } from "./TaskFiles.tsx"
  * The long-polling time of a request in seconds, so that the end of the task is known immediately.
  */
 const WAIT_SECONDS = 25
+/** The same while the order waits for a place, which changes before the end. */
+const QUEUE_WAIT_SECONDS = 4
 const PAUSE_MILLIS = 500
 const LOST_MILLIS = 3000
 const SECOND = 1000
@@ -35,6 +38,8 @@ const orderedAt = (id: string): number =>
 
 interface RunningTask {
   readonly state: "processing"
+  /** The place in the queue of the channel; null if the order does not wait for one. */
+  readonly queue: QueuePlace | null
 }
 interface FailedTask {
   readonly state: "failed"
@@ -42,33 +47,40 @@ interface FailedTask {
 }
 interface FinishedTask {
   readonly state: "succeeded"
-  readonly file: { readonly video: string } | { readonly images: number }
+  readonly file:
+    | { readonly video: string; readonly hasLastFrame: boolean }
+    | { readonly images: number }
   readonly expiresAt: string | null
 }
 
-const pollOptions = (id: string) => ({ params: { task_id: id }, query: { wait: WAIT_SECONDS } })
+const pollOptions = (id: string, wait: number) => ({ params: { task_id: id }, query: { wait } })
 const reasonOf = ({ code, message }: { readonly code: string; readonly message: string }) =>
   `${code}: ${message}`
+
+type Task = RunningTask | FailedTask | FinishedTask
 
 const readVideo = async (
   send: Connection["send"],
   id: string,
+  wait: number,
   signal: AbortSignal
-): Promise<RunningTask | FailedTask | FinishedTask> => {
-  const task = await send((gateway) => gateway.videos.read(pollOptions(id)), signal)
-  if (task.task_status === "processing") return { state: "processing" }
+): Promise<Task> => {
+  const task = await send((gateway) => gateway.videos.read(pollOptions(id, wait)), signal)
+  if (task.task_status === "processing") return { state: "processing", queue: task.queue ?? null }
   if (task.task_status === "failed") return { state: "failed", reason: reasonOf(task.error) }
-  const file = { video: task.content.video_url }
+  const { video_url: video, last_frame_url: lastFrame } = task.content
+  const file = { video, hasLastFrame: lastFrame !== undefined }
   return { state: "succeeded", file, expiresAt: task.expires_at ?? null }
 }
 
 const readImages = async (
   send: Connection["send"],
   id: string,
+  wait: number,
   signal: AbortSignal
-): Promise<RunningTask | FailedTask | FinishedTask> => {
-  const task = await send((gateway) => gateway.images.read(pollOptions(id)), signal)
-  if (task.task_status === "processing") return { state: "processing" }
+): Promise<Task> => {
+  const task = await send((gateway) => gateway.images.read(pollOptions(id, wait)), signal)
+  if (task.task_status === "processing") return { state: "processing", queue: null }
   if (task.task_status === "failed") return { state: "failed", reason: reasonOf(task.error) }
   const file = { images: task.data.length }
   return { state: "succeeded", file, expiresAt: task.expires_at ?? null }
@@ -78,7 +90,12 @@ const useTask = (id: string) => {
   const { connection } = useSession()
   return useQuery({
     queryKey: ["task", id],
-    queryFn: ({ signal }) => (isImages(id) ? readImages : readVideo)(connection.send, id, signal),
+    queryFn: ({ signal, client }) => {
+      const task = client.getQueryData<Task>(["task", id])
+      const isQueued = task?.state === "processing" && task.queue !== null
+      const wait = isQueued ? QUEUE_WAIT_SECONDS : WAIT_SECONDS
+      return (isImages(id) ? readImages : readVideo)(connection.send, id, wait, signal)
+    },
     staleTime: Number.POSITIVE_INFINITY,
     refetchIntervalInBackground: true,
     refetchInterval: ({ state: { data, error } }) => {
@@ -95,7 +112,12 @@ const useElapsedSeconds = (since: number): number => {
   return Math.max(0, Math.floor((now - since) / SECOND))
 }
 
-const TaskProgress = ({ id, usual }: { readonly id: string; readonly usual: number | null }) => {
+interface ProgressProps {
+  readonly id: string
+  readonly usual: number | null
+}
+
+const TaskProgress = ({ id, usual }: ProgressProps) => {
   const { t } = useTranslation("playground")
   const elapsedSeconds = useElapsedSeconds(orderedAt(id))
   const percent =
@@ -138,7 +160,7 @@ const Files = ({
   return (
     <>
       {"video" in file ? (
-        <VideoFile id={id} url={file.video} />
+        <VideoFile id={id} url={file.video} hasLastFrame={file.hasLastFrame} />
       ) : (
         <ImageFiles id={id} count={file.images} />
       )}
@@ -167,6 +189,7 @@ export const TaskResult = ({ id, usual }: Props) => {
     if (status !== "processing") void cache.invalidateQueries({ queryKey: ["quote"] })
   }, [status, cache])
   const result = task.data
+  const queue = result?.state === "processing" ? result.queue : null
   const isNotFound = task.isError && failureOf(task.error).code === "task_not_found"
   return (
     <Stack>
@@ -181,7 +204,11 @@ export const TaskResult = ({ id, usual }: Props) => {
           {task.isError ? (
             <FailureNote error={task.error} onRetry={() => void task.refetch()} />
           ) : null}
-          {status === "processing" && !isNotFound ? <TaskProgress id={id} usual={usual} /> : null}
+          {status !== "processing" || isNotFound ? null : queue === null ? (
+            <TaskProgress id={id} usual={usual} />
+          ) : (
+            <QueueNote {...queue} />
+          )}
           {result?.state === "failed" ? (
             <Alert color="red" role="alert" title={t("failed")}>
               <Text size="sm" className="said">
