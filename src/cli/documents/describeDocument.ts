@@ -1,12 +1,11 @@
 /** What a vendor's document describes, as a summary for its author. */
 import type { VendorParameter, VendorParameters } from "../../domain/catalog/vendorParameters.ts"
-import {
-  type QueueCall,
-  type QueueDocument,
-  type QueueImageModel,
-  type QueueModel,
-  type QueueVideoModel,
-  videoModelsOf
+import type {
+  QueueCall,
+  QueueDocument,
+  QueueImageModel,
+  QueueModel,
+  QueueVideoModel
 } from "../../domain/queue/QueueDocument.ts"
 import { formsOf, referencesOf } from "../../domain/queue/queueBody.ts"
 import { parametersOfModel } from "../../domain/queue/queueParameters.ts"
@@ -29,7 +28,7 @@ export interface DocumentSummary {
   readonly id: string
   readonly key: string
   readonly calls: Readonly<Record<"submit" | "status" | "result" | "cancel", string | null>>
-  /** Which videos can be cancelled; null if none can. */
+  /** Which jobs can be cancelled; null if none can. */
   readonly cancels: string | null
   readonly models: ReadonlyArray<ModelSummary>
 }
@@ -75,7 +74,6 @@ const describeCall = ({ method, path }: Pick<QueueCall, "method" | "path">): str
 export const summaryOf = (document: QueueDocument): DocumentSummary => {
   const { id, key, calls, models } = document
   const { submit, status, result, cancel } = calls
-  const isCancellable = cancel !== undefined && videoModelsOf(document).length > 0
   return {
     id,
     key: `${key.header}: ${key.scheme === undefined ? "" : `${key.scheme} `}<key>`,
@@ -85,7 +83,7 @@ export const summaryOf = (document: QueueDocument): DocumentSummary => {
       result: result === undefined ? null : describeCall(result),
       cancel: cancel === undefined ? null : describeCall(cancel)
     },
-    cancels: isCancellable ? cancel.jobs : null,
+    cancels: cancel?.jobs ?? null,
     models: models.map((model) => summaryOfModel(document, model))
   }
 }
@@ -133,7 +131,7 @@ export const describeDocument = ({ id, key, calls, cancels, models }: DocumentSu
       ["submit", calls.submit],
       ["status", calls.status],
       ["result", calls.result ?? "in the answer to status"],
-      ["cancel", calls.cancel === null ? "no" : `${calls.cancel} (${cancels ?? "no video"})`]
+      ["cancel", calls.cancel === null ? "no" : `${calls.cancel} (${cancels})`]
     ]),
     ...models.map(describeModel)
   ].join("\n\n")
