@@ -20,6 +20,7 @@ import {
   otherModels,
   type Plan,
   plain,
+  SHOTS_MODEL,
   VEO_MODEL
 } from "./plans.ts"
 import { scriptedVendor, type VendorRequest } from "./scriptedVendor.ts"
@@ -227,7 +228,7 @@ const bodyOf = ({ model, kind, streamed, format, n }: Plan, lane: number): objec
     case "image":
       return { ...name, prompt: "a lighthouse", n, ...stream }
     case "video": {
-      if (model === "queue-shots") return { ...name, shots: SHOTS }
+      if (model === SHOTS_MODEL) return { ...name, shots: SHOTS }
       const length = model === VEO_MODEL ? { duration: 8 } : {}
       return { ...name, prompt: "a lighthouse", ...length, ...leastInput(model) }
     }

@@ -245,6 +245,8 @@ const drawAnswer = (dice: Dice, kind: Kind, isInEvents: boolean): AnswerPlan => 
 
 /** Its films open with the gateway's key alone, so clients get addresses of the gateway. */
 export const VEO_MODEL = "reel-veo"
+/** The model whose orders list shots; it has no resolutions. */
+export const SHOTS_MODEL = "queue-shots"
 
 /** Vendors beside those of the protocol catalog, with a model of each. */
 const otherVideos = [
@@ -254,7 +256,7 @@ const otherVideos = [
     upstream: "fal-ai/bytedance/seedance/v1/pro/text-to-video"
   },
   {
-    model: "queue-shots",
+    model: SHOTS_MODEL,
     protocol: "fal",
     upstream: "fal-ai/kling-video/v3/pro/text-to-video"
   },

@@ -184,6 +184,11 @@ const documented: Readonly<Record<Dialect, ReadonlyArray<Documented>>> = {
     byTitle(401, "Unauthenticated", "next key"),
     byTitle(402, "Insufficient credit", "next key"),
     byTitle(404, "Not found", "next mount"),
+    {
+      status: 429,
+      body: { detail: "Request was throttled. Your rate limit resets in ~30s." },
+      follows: "next mount"
+    },
     byTitle(422, "Input validation failed", "nothing")
   ],
   google: [

@@ -28,7 +28,7 @@ import { TALK_PRICES } from "../support/textCatalog.ts"
 import { wireTo } from "../support/wire.ts"
 import type { Mark } from "./answerParts.ts"
 import { productOf } from "./forms.ts"
-import { otherModels, type Plan, plain, VEO_MODEL } from "./plans.ts"
+import { otherModels, type Plan, plain, SHOTS_MODEL, VEO_MODEL } from "./plans.ts"
 import { drawSaid, models, named, type Said } from "./refusalForms.ts"
 
 const CASES = Number(process.env.PROPERTY_CASES ?? 1000)
@@ -76,8 +76,11 @@ const told = ({ model, isStreamed, answer, seed }: Case): string =>
   `PROPERTY_SEED=${seed} PROPERTY_CASES=1: ${model}${isStreamed ? " streamed" : ""}, ${answer.says}: ` +
   `${answer.status} ${JSON.stringify(answer.headers)} ${answer.body}`
 
-/** A length that the model has. */
-const secondsOf = (model: string): number => (model === VEO_MODEL ? 8 : 5)
+/** A length and a resolution that the model has; one has no resolutions. */
+const shapeOf = (model: string) => ({
+  seconds: model === VEO_MODEL ? 8 : 5,
+  ...(model === SHOTS_MODEL ? { resolution: null } : {})
+})
 
 // What the adapters make of an answer
 
@@ -113,10 +116,11 @@ const makeReader = Effect.gen(function* () {
         ? text.get(protocol)?.stream(account, { upstreamModel, body: chat }, () => Effect.void)
         : text.get(protocol)?.complete(account, { upstreamModel, body: chat })
     const listedProtocol = other?.protocol ?? way?.listed ?? ""
-    const seconds = secondsOf(model)
     const calls = {
       video: () =>
-        video.get(protocol)?.submit(account, orderOf({ upstreamModel, listedProtocol, seconds })),
+        video
+          .get(protocol)
+          ?.submit(account, orderOf({ upstreamModel, listedProtocol, ...shapeOf(model) })),
       image: imageCall,
       chat: chatCall,
       embedding: () =>
@@ -253,7 +257,7 @@ const orderBody = ({ model, kind, isStreamed }: Case, lane: number): object => {
   const name = { model: `lane${lane}`, ...(isStreamed ? { stream: true } : {}) }
   if (kind === "chat") return { ...name, messages: [{ role: "user", content: "hello" }] }
   if (kind === "embedding") return { ...name, input: "hello" }
-  const length = kind === "video" ? { duration: secondsOf(model) } : {}
+  const length = kind === "video" ? { duration: shapeOf(model).seconds } : {}
   return { ...name, prompt: "a lighthouse", ...length, ...leastInput(model) }
 }
 

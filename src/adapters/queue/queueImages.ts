@@ -23,11 +23,11 @@ import {
   queueRefusals,
   stateIn
 } from "../common/queueAnswers.ts"
+import { jobRequest, queueCancel } from "../common/queueCancel.ts"
 import { findModel, queueRequest, refuseFault } from "../common/queueRequests.ts"
 import type { GeneratedImages } from "../common/standardImages.ts"
 import { decodeFully, type VendorAnswer } from "../wire/vendorAnswer.ts"
 import { brokenAnswer } from "../wire/vendorFailures.ts"
-import { jobRequest, queueCancel } from "./queueCancel.ts"
 
 // Wire schemas
 

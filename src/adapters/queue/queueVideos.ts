@@ -22,10 +22,10 @@ import {
   queueRefusals,
   stateIn
 } from "../common/queueAnswers.ts"
+import { jobRequest, queueCancel } from "../common/queueCancel.ts"
 import { findModel, queueRequest, refuseFault } from "../common/queueRequests.ts"
 import { taskStatus, unknownTask } from "../common/videoStatus.ts"
 import type { VendorAnswer } from "../wire/vendorAnswer.ts"
-import { jobRequest, queueCancel } from "./queueCancel.ts"
 
 // Wire schemas
 

@@ -150,8 +150,8 @@ const Refusals = Schema.Struct({
   statuses: optional(
     Schema.Record(
       Schema.String.check(
-        Schema.isPattern(/^(?:40[0-4]|413|415|422|429)$/, {
-          expected: "a status of refusals: 400 to 404, 413, 415, 422 or 429"
+        Schema.isPattern(/^(?:40[0-4]|413|415|422)$/, {
+          expected: "a status of refusals: 400 to 404, 413, 415 or 422"
         })
       ),
       Meaning

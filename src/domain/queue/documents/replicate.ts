@@ -54,7 +54,8 @@ export const replicateDocument: QueueDocument = {
   },
   refusals: {
     shapes: [{ message: "/detail", codes: ["/title"] }],
-    statuses: { "402": "balance", "404": "model", "429": "rate" }
+    texts: { "Request was throttled": "rate" },
+    statuses: { "402": "balance", "404": "model" }
   },
   parameters_at: "/input",
   models: [

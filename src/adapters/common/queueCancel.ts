@@ -4,11 +4,11 @@ import type { QueueCall, QueueDocument } from "../../domain/queue/QueueDocument.
 import type { VendorFailure } from "../../domain/VendorOutcome.ts"
 import { scrubText } from "../../redaction/credentialsFromClients.ts"
 import type { CancelAnswer, ChannelAccount, JobRef } from "../../services/ProtocolAdapter.ts"
-import type { CancelDialect } from "../common/adapterCalls.ts"
-import { failedAnswer, messageIn, textAt } from "../common/queueAnswers.ts"
-import { queueRequest } from "../common/queueRequests.ts"
 import type { VendorAnswer } from "../wire/vendorAnswer.ts"
 import type { VendorRequest } from "../wire/vendorRequest.ts"
+import type { CancelDialect } from "./adapterCalls.ts"
+import { failedAnswer, messageIn, textAt } from "./queueAnswers.ts"
+import { queueRequest } from "./queueRequests.ts"
 
 type Cancel = NonNullable<QueueDocument["calls"]["cancel"]>
 
