@@ -253,6 +253,14 @@ const subject: VideoSubject = {
       status: failed("content_policy", "no nudity")
     },
     {
+      says: "a result that is not found leaves open whether there was one",
+      reply: ({ target }) =>
+        target.endsWith("/status")
+          ? { body: job("COMPLETED") }
+          : { status: 404, body: { detail: [{ msg: "no result", type: "value_error" }] } },
+      status: unknown
+    },
+    {
       says: "a result that is an error of the runner is a verdict",
       reply: ({ target }) =>
         target.endsWith("/status") ? { body: job("COMPLETED") } : { status: 500, body: strange },

@@ -95,7 +95,7 @@ export const hasFailed = (state: JobState | null): boolean =>
   state !== null && ends.includes(state.meaning)
 
 /** Statuses of an answer to a request for a result that are not about the job. */
-const otherStatuses: ReadonlySet<number> = new Set([401, 403, 408, 429])
+const otherStatuses: ReadonlySet<number> = new Set([401, 403, 404, 408, 429])
 
 /** Whether the answer to a request for a result says that the job has failed. */
 export const isFailedResult = (
