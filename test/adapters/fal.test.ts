@@ -234,6 +234,7 @@ const subject: VideoSubject = {
     },
     ...[
       { status: 401, body: { detail: "who?", error_type: "unauthorized" } },
+      { status: 404, body: { detail: "no result", error_type: "not_found" } },
       { status: 429, body: { detail: "slowly", error_type: "rate" } },
       { status: 502, body: { detail: "a proxy" } }
     ].map(({ status, body }) => ({
@@ -251,14 +252,6 @@ const subject: VideoSubject = {
           ? { body: job("COMPLETED") }
           : { status: 422, body: { detail: [{ msg: "no nudity", type: "content_policy" }] } },
       status: failed("content_policy", "no nudity")
-    },
-    {
-      says: "a result that is not found leaves open whether there was one",
-      reply: ({ target }) =>
-        target.endsWith("/status")
-          ? { body: job("COMPLETED") }
-          : { status: 404, body: { detail: [{ msg: "no result", type: "value_error" }] } },
-      status: unknown
     },
     {
       says: "a result that is an error of the runner is a verdict",
