@@ -44,23 +44,21 @@ export const MAX_FIELD_FAULTS = 20
 /** The maximum length of a field name in an error, in characters. */
 const MAX_NAME = 100
 
-/**
- * Fails with all faults and uses the first one as the main message; succeeds if there is no fault.
- */
+/** The error of all faults, with the first one as its main message. */
+export const invalidFields = (faults: ReadonlyArray<FieldFault>): InvalidRequest => {
+  const [first] = faults
+  return new InvalidRequest({
+    message: first === undefined ? "The request is not valid" : `${first.path}: ${first.message}`,
+    param: first?.path ?? null,
+    ...(faults.length > 1 ? { faults } : {})
+  })
+}
+
+/** Fails with all faults; succeeds if there is no fault. */
 export const withoutFaults = (
   faults: ReadonlyArray<FieldFault>
-): Result.Result<void, InvalidRequest> => {
-  const [first] = faults
-  return first === undefined
-    ? Result.succeed(undefined)
-    : Result.fail(
-        new InvalidRequest({
-          message: `${first.path}: ${first.message}`,
-          param: first.path,
-          ...(faults.length > 1 ? { faults } : {})
-        })
-      )
-}
+): Result.Result<void, InvalidRequest> =>
+  faults.length === 0 ? Result.succeed(undefined) : Result.fail(invalidFields(faults))
 
 /**
  * Faults for every field that is not one of `fields`. Each fault suggests the field that was

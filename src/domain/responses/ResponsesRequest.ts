@@ -1,0 +1,298 @@
+/**
+ * The request body of `POST /v1/responses`. Only fields that the gateway relies on are checked;
+ * fields that are not listed are handed on to the vendor.
+ */
+import { Schema } from "effect"
+import { MediaUrl } from "../mediaUrls.ts"
+import { MetadataField } from "../money/metadata.ts"
+import {
+  anyFields,
+  type FieldFault,
+  fieldCheck,
+  nameList,
+  optional,
+  optionalBoolean
+} from "../requestFields.ts"
+import {
+  MAX_OUTPUT_TOKENS,
+  ModelName,
+  openObject,
+  pricedWork,
+  wholeUpTo
+} from "../text/TextRequest.ts"
+import { gatewayFieldsOf } from "../unpricedWork.ts"
+
+// Items
+
+const words = (description: string) => Schema.String.annotate({ description })
+const itemId = optional(Schema.String, "the id of an item")
+const callId = words("The id by which the call and its output belong together")
+
+const InputText = openObject({ type: Schema.Literal("input_text"), text: Schema.String })
+
+/** A file of a vendor's account is no client's of the gateway. */
+const noAccountFile = (advice: string) =>
+  Schema.optionalKey(
+    Schema.Null.annotate({ expected: `${advice} instead of a file of a vendor's account` })
+  )
+
+const InputImage = openObject({
+  type: Schema.Literal("input_image"),
+  image_url: MediaUrl,
+  file_id: noAccountFile("image_url"),
+  detail: optional(Schema.String, "low, high or auto")
+})
+
+const InputFile = openObject({
+  type: Schema.Literal("input_file"),
+  file_data: optional(Schema.String, "a data URL"),
+  file_url: optional(MediaUrl, "an http or https URL"),
+  file_id: noAccountFile("file_data"),
+  filename: optional(Schema.String, "the name of a file")
+}).check(
+  fieldCheck(({ file_data, file_url }) =>
+    ((file_data ?? null) === null) === ((file_url ?? null) === null)
+      ? [{ path: "file_data", message: "Expected either file_data or file_url" }]
+      : []
+  )
+)
+
+const OutputText = openObject({ type: Schema.Literal("output_text"), text: Schema.String })
+const Refusal = openObject({ type: Schema.Literal("refusal"), refusal: Schema.String })
+
+const Part = Schema.Union([InputText, InputImage, InputFile, OutputText, Refusal]).annotate({
+  expected: "a part of type input_text, input_image, input_file, output_text or refusal"
+})
+export type Part = typeof Part.Type
+
+const roles = ["user", "assistant", "system", "developer"] as const
+
+const Message = openObject({
+  type: Schema.optionalKey(Schema.Literal("message")),
+  id: itemId,
+  role: Schema.Literals(roles),
+  content: Schema.Union([Schema.String, Schema.Array(Part)])
+})
+export type Message = typeof Message.Type
+
+const FunctionCall = openObject({
+  type: Schema.Literal("function_call"),
+  id: itemId,
+  call_id: callId,
+  name: Schema.String,
+  arguments: Schema.String
+})
+
+const CustomCall = openObject({
+  type: Schema.Literal("custom_tool_call"),
+  id: itemId,
+  call_id: callId,
+  name: Schema.String,
+  input: Schema.String
+})
+
+const outputFields = {
+  id: itemId,
+  call_id: callId,
+  output: Schema.Union([Schema.String, Schema.Array(Part)])
+}
+const FunctionOutput = openObject({
+  type: Schema.Literal("function_call_output"),
+  ...outputFields
+})
+const CustomOutput = openObject({
+  type: Schema.Literal("custom_tool_call_output"),
+  ...outputFields
+})
+
+const Reasoning = openObject({ type: Schema.Literal("reasoning"), id: itemId })
+
+const ItemReference = openObject({
+  type: optional(Schema.Literal("item_reference"), "item_reference"),
+  id: Schema.String
+})
+export type ItemReference = typeof ItemReference.Type
+
+const itemTypes = nameList(`
+  message function_call function_call_output custom_tool_call custom_tool_call_output reasoning
+  item_reference
+`)
+
+/** An item that says something itself, so that it can be part of a conversation. */
+export const Item = Schema.Union([
+  Message,
+  FunctionCall,
+  FunctionOutput,
+  CustomCall,
+  CustomOutput,
+  Reasoning
+])
+export type Item = typeof Item.Type
+
+const InputItem = Schema.Union([Item, ItemReference]).annotate({
+  expected: `an item of type ${itemTypes.join(", ")}`
+})
+export type InputItem = typeof InputItem.Type
+
+// Tools and formats
+
+const FunctionTool = openObject({
+  type: Schema.Literal("function"),
+  name: Schema.NonEmptyString,
+  description: optional(Schema.String, "a text"),
+  parameters: optional(Schema.Record(Schema.String, Schema.Unknown), "a JSON Schema"),
+  strict: optionalBoolean
+})
+
+const CustomTool = openObject({
+  type: Schema.Literal("custom"),
+  name: Schema.NonEmptyString,
+  description: optional(Schema.String, "a text"),
+  format: optional(openObject({ type: Schema.String }), "a format of an input")
+})
+
+const Tool = Schema.Union([FunctionTool, CustomTool]).annotate({
+  expected: "a tool of type function or custom, which the client runs"
+})
+export type Tool = typeof Tool.Type
+
+const NamedTool = openObject({
+  type: Schema.Literals(["function", "custom"]),
+  name: Schema.NonEmptyString
+})
+const AllowedTools = openObject({
+  type: Schema.Literal("allowed_tools"),
+  mode: Schema.Literals(["auto", "required"]),
+  tools: Schema.Array(NamedTool)
+})
+const ToolChoice = Schema.Union([
+  Schema.Literals(["none", "auto", "required"]),
+  NamedTool,
+  AllowedTools
+])
+export type ToolChoice = typeof ToolChoice.Type
+
+const TextFormat = Schema.Union([
+  openObject({ type: Schema.Literals(["text", "json_object"]) }),
+  openObject({
+    type: Schema.Literal("json_schema"),
+    name: Schema.String,
+    schema: Schema.Record(Schema.String, Schema.Unknown),
+    description: optional(Schema.String, "a text"),
+    strict: optionalBoolean
+  })
+])
+export type TextFormat = typeof TextFormat.Type
+
+// The body
+
+const numberBetween = (minimum: number, maximum: number) =>
+  optional(
+    Schema.Number.check(Schema.isBetween({ minimum, maximum })),
+    `a number from ${minimum} to ${maximum}`
+  )
+
+const includable = [
+  "reasoning.encrypted_content",
+  "message.output_text.logprobs",
+  "message.input_image.image_url"
+] as const
+
+const ResponsesFields = Schema.Struct({
+  model: ModelName,
+  input: Schema.Union([Schema.NonEmptyString, Schema.NonEmptyArray(InputItem)]).annotate({
+    description: "A text of the user, or the items of the conversation that are new",
+    examples: ["a lighthouse at dusk"]
+  }),
+  instructions: optional(Schema.String, "a text").annotate({
+    description: "What the model is told first, in this request alone",
+    examples: ["Answer in one sentence"]
+  }),
+  previous_response_id: optional(Schema.NonEmptyString, "the id of a stored response").annotate({
+    description: "The stored response that this one continues"
+  }),
+  store: optionalBoolean.annotate({
+    description:
+      "Whether the gateway keeps the response for GATEWAY_RESPONSE_HOURS; true when left out"
+  }),
+  stream: optionalBoolean.annotate({ description: "Answer as server-sent events" }),
+  stream_options: optional(
+    openObject({ include_obfuscation: optionalBoolean }),
+    "an object"
+  ).annotate({ description: "`include_obfuscation`, which is not needed: events have none" }),
+  max_output_tokens: wholeUpTo(MAX_OUTPUT_TOKENS).annotate({
+    description: "Most output tokens, those of its reasoning among them",
+    examples: [256]
+  }),
+  tools: optional(Schema.Array(Tool), "an array of tools").annotate({
+    description: "Tools that the client runs, each of type function or custom",
+    examples: [[{ type: "function", name: "look_up", parameters: { type: "object" } }]]
+  }),
+  tool_choice: optional(ToolChoice, "none, auto, required, or an object that names tools"),
+  parallel_tool_calls: optionalBoolean,
+  text: optional(
+    openObject({
+      format: optional(TextFormat, "a format of type text, json_object or json_schema"),
+      verbosity: optional(Schema.Literals(["low", "medium", "high"]), "low, medium or high")
+    }),
+    "an object"
+  ).annotate({ description: "`format` of the answer, and its `verbosity`" }),
+  reasoning: optional(
+    openObject({
+      effort: optional(Schema.String, "an effort such as low"),
+      summary: optional(Schema.String, "auto, concise or detailed"),
+      generate_summary: optional(Schema.String, "auto, concise or detailed")
+    }),
+    "an object"
+  ).annotate({ description: "`effort` and `summary` of the model's reasoning" }),
+  include: optional(
+    Schema.Array(Schema.Literals(includable)),
+    `an array of ${includable.join(", ")}`
+  ).annotate({ description: "What else the answer has" }),
+  temperature: numberBetween(0, 2),
+  top_p: numberBetween(0, 1),
+  top_logprobs: optional(
+    Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 20 })),
+    "a whole number from 0 to 20"
+  ),
+  truncation: optional(
+    Schema.Literal("disabled"),
+    "disabled, as a conversation that is too long is refused"
+  ),
+  user: optional(Schema.String, "a text"),
+  safety_identifier: optional(Schema.String, "a text"),
+  prompt_cache_key: optional(Schema.String, "a text"),
+  metadata: MetadataField
+})
+
+/** Fields of the standard that the gateway does not serve, each with what is left to do. */
+const closedFields: ReadonlyMap<string, string> = new Map([
+  ["background", "Expected false, as a response is answered in its request"],
+  ["conversation", "Expected previous_response_id, as conversations are not kept"],
+  ["prompt", "Expected input and instructions, as prompts of the vendor's account are not shared"],
+  ["context_management", "Expected it to be left out, as a conversation is not shortened"],
+  ["moderation", "Expected it to be left out, as moderation has no price"],
+  ["max_tool_calls", "Expected it to be left out, as it counts tools that the vendor runs"]
+])
+
+const closedFaults = (body: Readonly<Record<string, unknown>>): ReadonlyArray<FieldFault> =>
+  [...closedFields].flatMap(([path, message]) =>
+    (body[path] ?? false) === false ? [] : [{ path, message }]
+  )
+
+/** Fields in which a client writes anything: its own words, and schemas. */
+const openFields = nameList("input instructions tool_choice text user")
+const responsesFields = gatewayFieldsOf(Object.keys(ResponsesFields.fields), [
+  ...openFields,
+  ...closedFields.keys()
+])
+
+/**
+ * The body of `POST /v1/responses`. Fields that order work without a price, that the gateway does
+ * not serve or that resemble a listed one are refused.
+ */
+export const ResponsesBody = Schema.StructWithRest(ResponsesFields, anyFields).check(
+  fieldCheck(closedFaults),
+  pricedWork(responsesFields)
+)
+export type ResponsesBody = typeof ResponsesFields.Type

@@ -1,0 +1,206 @@
+/**
+ * Requests of responses. A vendor with a Responses API of its own gets the request as it is; any
+ * other vendor gets it as a chat, whose answer is written as a response.
+ */
+import { Clock, Effect, Predicate, Result } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { Sse } from "effect/encoding"
+import type { UpstreamError } from "../../../domain/Errors.ts"
+import { JSON_TYPE } from "../../../domain/RawAnswer.ts"
+import { invalidFields } from "../../../domain/requestFields.ts"
+import { chatOfResponses } from "../../../domain/responses/chatOfResponses.ts"
+import {
+  makeOwnWriter,
+  outputOf,
+  ownRequestOf,
+  ownResponseOf
+} from "../../../domain/responses/ownResponses.ts"
+import type { ResponsesBody } from "../../../domain/responses/ResponsesRequest.ts"
+import type { Fields, ResponseHead } from "../../../domain/responses/responseObject.ts"
+import {
+  makeChatWriter,
+  type ResponseEvent,
+  type ResponseWriter
+} from "../../../domain/responses/responseWriter.ts"
+import { Settings } from "../../../runtime/Settings.ts"
+import type { Caller } from "../../../services/Access.ts"
+import type { TextAdapter, TextAnswer, TextPiece } from "../../../services/ProtocolAdapter.ts"
+import { StoredResponses } from "../../../services/results/StoredResponses.ts"
+import { chatRequest, type WholeRequest, type WorkNames } from "../../OrderResolution.ts"
+import type { StreamedTextRequest } from "../textStream.ts"
+import { failedWhileWriting, hasFailed } from "../workOrder.ts"
+import { makeConversations } from "./conversations.ts"
+
+/** The request of a response, whose answer comes whole or as a stream. */
+export interface ResponseRequest {
+  readonly request: WholeRequest<TextAdapter> & StreamedTextRequest
+  /** Ends the response after its charge, and stores it where its client wants that. */
+  readonly keep: Effect.Effect<void>
+  /** The last events of its stream: its end, or the error that cut it short. */
+  readonly lastEventsOf: (error: UpstreamError | null) => Uint8Array | null
+}
+
+const utf8 = new TextEncoder()
+
+/** Events as the standard sends them: each with its type as its name. */
+const encodeEvents = (events: ReadonlyArray<ResponseEvent>): Uint8Array | null =>
+  events.length === 0
+    ? null
+    : utf8.encode(
+        events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join("")
+      )
+
+const parseJson = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}
+
+/** The JSON object in an event; null for a comment, and for data of any other form. */
+const dataIn = (event: Uint8Array): Fields | null => {
+  let data: unknown = null
+  const parser = Sse.makeParser((parsed) => {
+    if (parsed._tag === "Event") data = parseJson(parsed.data)
+  })
+  parser.feed(Buffer.from(event).toString("utf8"))
+  return Predicate.isObject(data) ? { ...data } : null
+}
+
+/** Writes the events of a stream from its vendor's pieces. */
+const writeWith = (writer: ResponseWriter) => {
+  let hasBegun = false
+  return (piece: TextPiece): TextPiece => {
+    const data = piece.event === null ? null : dataIn(piece.event)
+    if (data === null) return piece
+    const beginning = hasBegun ? [] : writer.begin()
+    hasBegun = true
+    return { ...piece, event: encodeEvents([...beginning, ...writer.add(data)]) }
+  }
+}
+
+/** A whole chat, also one that was too large to be decoded at once. */
+const wholeChat = ({ raw, result }: TextAnswer): Fields => {
+  if (raw === undefined) return result
+  const chat = parseJson(Buffer.concat(raw.chunks).toString("utf8"))
+  raw.release()
+  return Predicate.isObject(chat) ? { ...chat } : result
+}
+
+const currentSeconds = Effect.map(Clock.currentTimeMillis, (millis) => Math.floor(millis / 1000))
+
+const itemIdsOf = (items: ReadonlyArray<object>): ReadonlyArray<string> =>
+  items.flatMap((item) => ("id" in item && typeof item.id === "string" ? [item.id] : []))
+
+const HOUR_SECONDS = 3600
+
+export const makeResponseRequests = Effect.gen(function* () {
+  const conversationOf = yield* makeConversations
+  const stored = yield* StoredResponses
+  const random = yield* SecureRandom.SecureRandom
+  const { responseHours } = yield* Settings
+
+  return Effect.fnUntraced(function* (caller: Caller, body: ResponsesBody) {
+    const { organizationId } = caller
+    const conversation = yield* conversationOf(organizationId, body)
+    const chat = yield* Effect.fromResult(chatOfResponses(body, conversation.items))
+    const base = chatRequest(chat.body)
+    const ownBody = ownRequestOf(body, conversation.items)
+    const uuid = yield* random.uuidV7()
+    const head: Omit<ResponseHead, "model"> = {
+      id: `resp_${uuid.replaceAll("-", "")}`,
+      createdAtSeconds: yield* currentSeconds,
+      request: body
+    }
+    let response: Fields | null = null
+    let writer: ResponseWriter | null = null
+    let lastEvents: Uint8Array | null = null
+
+    const answered = ({ model }: WorkNames, answer: TextAnswer, isOwn: boolean) =>
+      Effect.map(currentSeconds, (now): TextAnswer => {
+        const named = { ...head, model }
+        if (isOwn) {
+          response = ownResponseOf(named, wholeChat(answer))
+        } else {
+          const whole = makeChatWriter(named)
+          whole.add(wholeChat(answer))
+          response = whole.complete(now).response
+        }
+        const { raw: _, ...counts } = answer
+        return { ...counts, result: response }
+      })
+
+    const request: ResponseRequest["request"] = {
+      ...base,
+      sizeField: "max_output_tokens",
+      serviceOf: (_, { text }, protocol) => {
+        const adapter = text.get(protocol)
+        if (adapter === undefined) return undefined
+        const isServed = adapter.responses !== undefined || chat.faults.length === 0
+        const contentType = isServed
+          ? Result.succeed(JSON_TYPE)
+          : Result.fail(invalidFields(chat.faults))
+        return { adapter, contentType: () => contentType }
+      },
+      requestWork: ({ complete, responses }, account, names) => {
+        const { upstreamModel } = names
+        return responses === undefined
+          ? complete(account, { upstreamModel, body: base.body }).pipe(
+              Effect.filterOrFail(
+                (answer) => !hasFailed(answer),
+                () => failedWhileWriting
+              ),
+              Effect.flatMap((answer) => answered(names, answer, false))
+            )
+          : responses
+              .complete(account, { upstreamModel, body: ownBody })
+              .pipe(Effect.flatMap((answer) => answered(names, answer, true)))
+      },
+      streamText: ({ stream, responses }, account, { upstreamModel, model }, take) => {
+        const named = { ...head, model }
+        writer = responses === undefined ? makeChatWriter(named) : makeOwnWriter(named)
+        const write = writeWith(writer)
+        const takeWritten = (pieces: ReadonlyArray<TextPiece>) => take(pieces.map(write))
+        return responses === undefined
+          ? stream(account, { upstreamModel, body: base.body }, takeWritten)
+          : responses.stream(account, { upstreamModel, body: ownBody }, takeWritten)
+      }
+    }
+
+    const store = (content: Fields) =>
+      stored
+        .add({
+          organizationId,
+          id: head.id,
+          previousId: body.previous_response_id ?? null,
+          response: content,
+          input: conversation.input,
+          itemIds: itemIdsOf([...conversation.input, ...outputOf(content)]),
+          lifetimeSeconds: responseHours * HOUR_SECONDS
+        })
+        .pipe(
+          Effect.catchCause((cause) =>
+            Effect.logError("responses: storing a response failed", cause).pipe(
+              Effect.annotateLogs({ response_id: head.id })
+            )
+          )
+        )
+
+    return {
+      request,
+      keep: Effect.gen(function* () {
+        if (writer !== null) {
+          const end = writer.complete(yield* currentSeconds)
+          lastEvents = encodeEvents(end.events)
+          response = end.response
+        }
+        if (response !== null && (body.store ?? true)) yield* store(response)
+      }),
+      lastEventsOf: (error) =>
+        error === null || writer === null
+          ? lastEvents
+          : encodeEvents(writer.fail({ code: error._tag, message: error.message }).events)
+    } satisfies ResponseRequest
+  })
+})
