@@ -1,0 +1,234 @@
+/**
+ * openai_responses: the common standard form with the Responses API beside the chats. The vendor
+ * gets the client's request with the whole conversation, and stores nothing.
+ */
+import { Effect, Predicate, Result, Schema } from "effect"
+import type { ResponsesBody } from "../../domain/responses/ResponsesRequest.ts"
+import type { TokenCounts } from "../../domain/text/TextQuote.ts"
+import { silentFields, writtenBytes } from "../../domain/text/textSize.ts"
+import { type VendorFailure, VendorLost } from "../../domain/VendorOutcome.ts"
+import type {
+  ChannelAccount,
+  ModelOrder,
+  ResponsesAdapter,
+  TextAdapter,
+  TextAnswer,
+  TextPiece
+} from "../../services/ProtocolAdapter.ts"
+import { makeCall, type Read, withJudgement } from "../common/adapterCalls.ts"
+import { Count, type Fields, separateTokens, unchargedFields } from "../common/chatStream.ts"
+import { standardRefusals } from "../common/standardErrors.ts"
+import { isErrorText } from "../wire/errorText.ts"
+import { eventOf, heartbeat, isDone, readEvent } from "../wire/eventBlocks.ts"
+import { VendorLimits } from "../wire/limits.ts"
+import { judgeStreamFailure } from "../wire/refusalTable.ts"
+import { VendorWire } from "../wire/VendorWire.ts"
+import {
+  boundsOf,
+  decodeFully,
+  eventHead,
+  parseBody,
+  partialAnswer,
+  type VendorAnswer
+} from "../wire/vendorAnswer.ts"
+import { brokenAnswer, refusal, unusableAnswer } from "../wire/vendorFailures.ts"
+import { bearer, post, standardUrl } from "../wire/vendorRequest.ts"
+import { type StreamOptions, sendForEvents } from "../wire/vendorStream.ts"
+import { makeOpenAi } from "./openai.ts"
+
+// Wire schemas
+
+const isUsage = Schema.is(Schema.Struct({ input_tokens: Count, output_tokens: Count }))
+
+// To the vendor
+
+const responseRequest = (
+  account: ChannelAccount,
+  { body, upstreamModel }: ModelOrder<ResponsesBody>
+) =>
+  Result.succeed(
+    post(standardUrl(account, "responses"), bearer(account), { ...body, model: upstreamModel })
+  )
+
+// From the vendor
+
+/** The vendor's token counts; null unless both are whole numbers. */
+const usageOf = (usage: unknown): TokenCounts | null => {
+  if (!isUsage(usage)) return null
+  const { input_tokens_details, output_tokens_details }: Fields = usage
+  return {
+    inputTokens: BigInt(usage.input_tokens),
+    outputTokens: BigInt(usage.output_tokens),
+    ...separateTokens({
+      prompt_tokens_details: input_tokens_details,
+      completion_tokens_details: output_tokens_details
+    })
+  }
+}
+
+const fieldsOf = (value: unknown): Fields => (Predicate.isObject(value) ? { ...value } : {})
+
+/** Fields of an item that have none of its text. */
+const silentParams: ReadonlySet<string> = new Set([
+  ...silentFields,
+  "call_id",
+  "encrypted_content",
+  "status"
+])
+
+const outputBytesOf = (output: unknown): number =>
+  Array.isArray(output)
+    ? output.reduce<number>((sum, item) => sum + writtenBytes(item, silentParams), 0)
+    : 0
+
+/** Accepts a response that the vendor has written to its end, be it short of what it would say. */
+const readResponse = (
+  account: ChannelAccount,
+  answer: VendorAnswer
+): Result.Result<TextAnswer, VendorFailure> => {
+  const result = answer.status < 300 ? fieldsOf(answer.body) : {}
+  const usage = usageOf(result.usage)
+  const { output, status } = result
+  const isWritten = status === "completed" || status === "incomplete"
+  if (isWritten && Array.isArray(output) && !isErrorText(result)) {
+    return Result.succeed({ result, usage, outputBytes: outputBytesOf(output) })
+  }
+  if (status === "failed" && outputBytesOf(output) === 0) {
+    return Result.fail(refusal(account, answer))
+  }
+  const failure = unusableAnswer(account, answer)
+  return Result.fail(
+    failure._tag === "VendorLost" && usage !== null
+      ? new VendorLost({ ...failure, message: failure.message, usage })
+      : failure
+  )
+}
+
+const readWhole: Read<unknown, TextAnswer> = (account, answer) =>
+  readResponse(account, decodeFully(answer))
+
+const lastTypes: ReadonlySet<unknown> = new Set(["response.completed", "response.incomplete"])
+const failedTypes: ReadonlySet<unknown> = new Set(["error", "response.failed"])
+
+/** The name that ends the types of events with a piece of a text. */
+const DELTA = ".delta"
+
+/**
+ * Counts the text of the events of a stream. Each item is sent piece by piece and once more as a
+ * whole, where what no piece had is counted.
+ */
+const makeTextCount = () => {
+  const bytesByItem = new Map<unknown, number>()
+  return ({ type, output_index, delta, item }: Fields): number => {
+    const before = bytesByItem.get(output_index) ?? 0
+    if (typeof type === "string" && type.endsWith(DELTA)) {
+      const bytes = writtenBytes(delta)
+      bytesByItem.set(output_index, before + bytes)
+      return bytes
+    }
+    if (type !== "response.output_item.done") return 0
+    const bytes = Math.max(0, writtenBytes(item, silentParams) - before)
+    bytesByItem.set(output_index, before + bytes)
+    return bytes
+  }
+}
+
+/** Reads the events of one stream in order. */
+const makeResponseStream = (account: ChannelAccount, options: StreamOptions) => {
+  const countText = makeTextCount()
+  let failure: VendorFailure | null = null
+  let isFirst = true
+  let isComplete = false
+
+  const readOne = (
+    event: Buffer
+  ): { readonly piece: TextPiece | null; readonly isLast: boolean } => {
+    const { data } = readEvent(event)
+    if (data === null) {
+      return { piece: { event: heartbeat, usage: null, outputBytes: 0 }, isLast: false }
+    }
+    if (isDone(data)) return { piece: null, isLast: true }
+    const fields = fieldsOf(parseBody(data, boundsOf(options)))
+    const response = fieldsOf(fields.response)
+    if (failedTypes.has(fields.type) || isErrorText(fields)) {
+      const body = isErrorText(response) ? response : fields
+      const answer = partialAnswer(eventHead, body, event.byteLength)
+      failure = judgeStreamFailure(standardRefusals, answer, refusal(account, answer), isFirst)
+      return { piece: null, isLast: true }
+    }
+    isFirst = false
+    isComplete ||= lastTypes.has(fields.type)
+    return {
+      piece: { event, usage: usageOf(response.usage), outputBytes: countText(fields) },
+      isLast: isComplete
+    }
+  }
+
+  return {
+    read: (events: ReadonlyArray<Buffer>) => {
+      const pieces: Array<TextPiece> = []
+      for (const event of events) {
+        const { piece, isLast } = readOne(event)
+        if (piece !== null) pieces.push(piece)
+        if (isLast) return { pieces, isLast }
+      }
+      return { pieces, isLast: false }
+    },
+    isComplete: () => isComplete,
+    failure: (): VendorFailure | null => failure
+  }
+}
+
+/** The events of a response that its vendor did not stream. */
+const piecesOf = ({ result, usage, outputBytes }: TextAnswer): ReadonlyArray<TextPiece> => {
+  const begun = { ...result, status: "in_progress", output: [], usage: null }
+  const pieceOf = (type: string, sequence_number: number, response: object) => ({
+    event: eventOf(JSON.stringify({ type, sequence_number, response })),
+    usage: null,
+    outputBytes: 0
+  })
+  return [
+    pieceOf("response.created", 0, begun),
+    { ...pieceOf(`response.${String(result.status)}`, 1, result), usage, outputBytes }
+  ]
+}
+
+// Calls
+
+export const makeOpenAiResponses = Effect.gen(function* () {
+  const wire = yield* VendorWire
+  const limits = yield* VendorLimits
+  const chats = yield* makeOpenAi
+  const readJudged = withJudgement(() => standardRefusals, readWhole)
+
+  const stream: ResponsesAdapter["stream"] = Effect.fnUntraced(function* (account, order, take) {
+    const options: StreamOptions = { ...limits.stream, eventBytes: limits.stream.maxBytes }
+    const events = makeResponseStream(account, options)
+    const request = yield* Effect.fromResult(responseRequest(account, order))
+    const answer = yield* sendForEvents(wire, request, options, (blocks) => {
+      const { pieces, isLast } = events.read(blocks)
+      return Effect.as(take(pieces), isLast)
+    }).pipe(
+      Effect.catchTag("VendorLost", (lostAnswer) =>
+        events.isComplete() ? Effect.succeed(null) : Effect.fail(lostAnswer)
+      )
+    )
+    if (answer !== null && !answer.isStream) {
+      return yield* take(piecesOf(yield* Effect.fromResult(readJudged(account, answer, order))))
+    }
+    const failure = events.failure()
+    if (failure !== null) return yield* failure
+    if (answer !== null && !events.isComplete()) return yield* brokenAnswer(answer)
+  })
+
+  return {
+    ...chats,
+    responses: {
+      complete: makeCall(wire)(responseRequest, readJudged, {
+        ...limits.text,
+        skippedFields: unchargedFields
+      }),
+      stream
+    }
+  } satisfies TextAdapter
+})
