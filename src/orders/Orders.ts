@@ -6,7 +6,6 @@ import {
   type IdempotencyMismatch,
   type ImageUnsupportedProtocol,
   InvalidRequest,
-  type UpstreamError,
   type VideoSkuInvalid,
   type VideoUnsupportedProtocol
 } from "../domain/Errors.ts"
@@ -41,7 +40,7 @@ import type { PaidOrder } from "./orderValue.ts"
 import { makePaidOrders } from "./paidOrder.ts"
 import { type StreamedAnswer, StreamedResponse } from "./streamedAnswer.ts"
 import { makeTranscriptionRequests, speechRequest } from "./text/audioRequests.ts"
-import { makeResponseRequests } from "./text/responses/responseRequest.ts"
+import { makeResponseRequests, makeStoredAnswer } from "./text/responses/responseRequest.ts"
 import { makeSpeechTask } from "./text/speechTask.ts"
 import { makeStreamedWork, type StreamedWork } from "./text/streamedWork.ts"
 import { chatStreamRequest, makeTextStream } from "./text/textStream.ts"
@@ -202,7 +201,9 @@ const replays = {
 }
 
 /** The ordering endpoints. A request is identified by its path and its idempotency key. */
-const makeIdempotentPaths = Effect.map(makeWithIdempotency, (withIdempotency) => {
+const makeIdempotentPaths = Effect.gen(function* () {
+  const withIdempotency = yield* makeWithIdempotency
+  const storedAnswer = yield* makeStoredAnswer
   const videosAt = (path: string) =>
     withIdempotency({ path, modalities: ["video"], replayOf: replays.video })
   const imagesAt = (path: string) =>
@@ -238,7 +239,8 @@ const makeIdempotentPaths = Effect.map(makeWithIdempotency, (withIdempotency) =>
     response: withIdempotency<AnswerBody | StreamedResponse>({
       path: "/v1/responses",
       modalities: ["chat", "vlm"],
-      replayOf: replays.text
+      replayOf: replays.text,
+      storedAnswer
     }),
     embeddings: withIdempotency({
       path: "/v1/embeddings",
@@ -341,21 +343,12 @@ export const layerOrders = Layer.effect(
         ? runStreamed(textStream(caller, chatStreamRequest(body)), key)
         : runToEnd(workOrder(caller, chatRequest(body)), key)
 
-    /** Runs an order of a response, which is stored before its end is told. */
     const runResponse = Effect.fnUntraced(function* (
       caller: Caller,
       body: ResponsesBody,
       key: RequestKey | null
     ) {
-      const { request, keep, lastEventsOf } = yield* makeResponse(caller, body)
-      const withStore = <Product, Answer>(order: PaidOrder<Product, Answer>) => ({
-        ...order,
-        around: (steps: Effect.Effect<Answer, UpstreamError>, id: string) =>
-          order.around(
-            Effect.tap(steps, () => keep),
-            id
-          )
-      })
+      const { request, withStore, lastEventsOf } = yield* makeResponse(caller, body)
       if (body.stream !== true) {
         return yield* runToEnd(Effect.map(workOrder(caller, request), withStore), key)
       }

@@ -2,8 +2,10 @@
  * openai_responses: the common standard form with the Responses API beside the chats. The vendor
  * gets the client's request with the whole conversation, and stores nothing.
  */
-import { Effect, Predicate, Result, Schema } from "effect"
+import { Effect, Result, Schema } from "effect"
 import type { ResponsesBody } from "../../domain/responses/ResponsesRequest.ts"
+import { eventsOfResponse } from "../../domain/responses/responseEvents.ts"
+import { fieldsIn, listIn } from "../../domain/responses/responseObject.ts"
 import type { TokenCounts } from "../../domain/text/TextQuote.ts"
 import { silentFields, writtenBytes } from "../../domain/text/textSize.ts"
 import { type VendorFailure, VendorLost } from "../../domain/VendorOutcome.ts"
@@ -66,27 +68,38 @@ const usageOf = (usage: unknown): TokenCounts | null => {
   }
 }
 
-const fieldsOf = (value: unknown): Fields => (Predicate.isObject(value) ? { ...value } : {})
-
-/** Fields of an item that have none of its text. */
+/** Fields of an item or an event that have none of its text. */
 const silentParams: ReadonlySet<string> = new Set([
   ...silentFields,
   "call_id",
   "encrypted_content",
+  "event_id",
+  "item_id",
+  "logprobs",
+  "obfuscation",
+  "response",
+  "response_id",
   "status"
 ])
 
+/** The number of bytes of text in an item, whose parts may repeat it as logprobs. */
+const itemBytes = (item: Fields): number =>
+  writtenBytes(
+    Array.isArray(item.content)
+      ? { ...item, content: listIn(item.content).map(({ logprobs: _, ...part }) => part) }
+      : item,
+    silentParams
+  )
+
 const outputBytesOf = (output: unknown): number =>
-  Array.isArray(output)
-    ? output.reduce<number>((sum, item) => sum + writtenBytes(item, silentParams), 0)
-    : 0
+  listIn(output).reduce<number>((sum, item) => sum + itemBytes(item), 0)
 
 /** Accepts a response that the vendor has written to its end, be it short of what it would say. */
 const readResponse = (
   account: ChannelAccount,
   answer: VendorAnswer
 ): Result.Result<TextAnswer, VendorFailure> => {
-  const result = answer.status < 300 ? fieldsOf(answer.body) : {}
+  const result = answer.status < 300 ? fieldsIn(answer.body) : {}
   const usage = usageOf(result.usage)
   const { output, status } = result
   const isWritten = status === "completed" || status === "incomplete"
@@ -114,23 +127,40 @@ const failedTypes: ReadonlySet<unknown> = new Set(["error", "response.failed"])
 const DELTA = ".delta"
 
 /**
- * Counts the text of the events of a stream. Each item is sent piece by piece and once more as a
- * whole, where what no piece had is counted.
+ * Counts the text of the events of a stream. Each item is sent piece by piece, and then repeated by
+ * part, as a whole and within the response: of these, what no piece had is counted.
  */
 const makeTextCount = () => {
   const bytesByItem = new Map<unknown, number>()
-  return ({ type, output_index, delta, item }: Fields): number => {
-    const before = bytesByItem.get(output_index) ?? 0
+  const countUpTo = (index: unknown, bytes: number): number => {
+    const before = bytesByItem.get(index) ?? 0
+    bytesByItem.set(index, Math.max(before, bytes))
+    return Math.max(0, bytes - before)
+  }
+  return (event: Fields): number => {
+    const { type, output_index, delta, item, response } = event
     if (typeof type === "string" && type.endsWith(DELTA)) {
       const bytes = writtenBytes(delta)
-      bytesByItem.set(output_index, before + bytes)
-      return bytes
+      return countUpTo(output_index, (bytesByItem.get(output_index) ?? 0) + bytes)
     }
-    if (type !== "response.output_item.done") return 0
-    const bytes = Math.max(0, writtenBytes(item, silentParams) - before)
-    bytesByItem.set(output_index, before + bytes)
-    return bytes
+    if (lastTypes.has(type)) {
+      return listIn(fieldsIn(response).output).reduce<number>(
+        (sum, written, index) => sum + countUpTo(index, itemBytes(written)),
+        0
+      )
+    }
+    const { item: _, part, ...others } = event
+    const bytes =
+      itemBytes(fieldsIn(item)) + itemBytes(fieldsIn(part)) + writtenBytes(others, silentParams)
+    return countUpTo(output_index, bytes)
   }
+}
+
+/** The error of an event in the form of a whole answer with an error. */
+const errorBodyOf = (event: Fields, { id: _, ...response }: Fields): Fields => {
+  if (isErrorText(response)) return response
+  const { type: __, ...error } = event
+  return isErrorText(event) ? event : { error }
 }
 
 /** Reads the events of one stream in order. */
@@ -148,10 +178,10 @@ const makeResponseStream = (account: ChannelAccount, options: StreamOptions) => 
       return { piece: { event: heartbeat, usage: null, outputBytes: 0 }, isLast: false }
     }
     if (isDone(data)) return { piece: null, isLast: true }
-    const fields = fieldsOf(parseBody(data, boundsOf(options)))
-    const response = fieldsOf(fields.response)
+    const fields = fieldsIn(parseBody(data, boundsOf(options)))
+    const response = fieldsIn(fields.response)
     if (failedTypes.has(fields.type) || isErrorText(fields)) {
-      const body = isErrorText(response) ? response : fields
+      const body = errorBodyOf(fields, response)
       const answer = partialAnswer(eventHead, body, event.byteLength)
       failure = judgeStreamFailure(standardRefusals, answer, refusal(account, answer), isFirst)
       return { piece: null, isLast: true }
@@ -181,16 +211,11 @@ const makeResponseStream = (account: ChannelAccount, options: StreamOptions) => 
 
 /** The events of a response that its vendor did not stream. */
 const piecesOf = ({ result, usage, outputBytes }: TextAnswer): ReadonlyArray<TextPiece> => {
-  const begun = { ...result, status: "in_progress", output: [], usage: null }
-  const pieceOf = (type: string, sequence_number: number, response: object) => ({
-    event: eventOf(JSON.stringify({ type, sequence_number, response })),
-    usage: null,
-    outputBytes: 0
-  })
-  return [
-    pieceOf("response.created", 0, begun),
-    { ...pieceOf(`response.${String(result.status)}`, 1, result), usage, outputBytes }
-  ]
+  const events = eventsOfResponse(result)
+  return events.map((event, index) => ({
+    event: eventOf(JSON.stringify(event)),
+    ...(index === events.length - 1 ? { usage, outputBytes } : { usage: null, outputBytes: 0 })
+  }))
 }
 
 // Calls

@@ -30,31 +30,43 @@ const callId = words("The id by which the call and its output belong together")
 
 const InputText = openObject({ type: Schema.Literal("input_text"), text: Schema.String })
 
-/** A file of a vendor's account is no client's of the gateway. */
-const noAccountFile = (advice: string) =>
-  Schema.optionalKey(
-    Schema.Null.annotate({ expected: `${advice} instead of a file of a vendor's account` })
-  )
+const fileId = optional(Schema.String, "the id of a file of a vendor's account")
+
+const isAbsent = (value: unknown): boolean => (value ?? null) === null
+
+/** The fault of a file of a vendor's account, which belongs to no client of the gateway. */
+const accountFile = (field: string, file_id: unknown): ReadonlyArray<FieldFault> =>
+  isAbsent(file_id)
+    ? []
+    : [{ path: "file_id", message: `Expected ${field}, as vendors' own files are not shared` }]
 
 const InputImage = openObject({
   type: Schema.Literal("input_image"),
-  image_url: MediaUrl,
-  file_id: noAccountFile("image_url"),
+  image_url: optional(MediaUrl, "an http, https or data URL"),
+  file_id: fileId,
   detail: optional(Schema.String, "low, high or auto")
-})
+}).check(
+  fieldCheck(({ image_url, file_id }) => [
+    ...accountFile("image_url", file_id),
+    ...(isAbsent(image_url) && isAbsent(file_id)
+      ? [{ path: "image_url", message: "This field is required" }]
+      : [])
+  ])
+)
 
 const InputFile = openObject({
   type: Schema.Literal("input_file"),
   file_data: optional(Schema.String, "a data URL"),
   file_url: optional(MediaUrl, "an http or https URL"),
-  file_id: noAccountFile("file_data"),
+  file_id: fileId,
   filename: optional(Schema.String, "the name of a file")
 }).check(
-  fieldCheck(({ file_data, file_url }) =>
-    ((file_data ?? null) === null) === ((file_url ?? null) === null)
+  fieldCheck(({ file_data, file_url, file_id }) => [
+    ...accountFile("file_data", file_id),
+    ...(isAbsent(file_id) && isAbsent(file_data) === isAbsent(file_url)
       ? [{ path: "file_data", message: "Expected either file_data or file_url" }]
-      : []
-  )
+      : [])
+  ])
 )
 
 const OutputText = openObject({ type: Schema.Literal("output_text"), text: Schema.String })
@@ -65,13 +77,17 @@ const Part = Schema.Union([InputText, InputImage, InputFile, OutputText, Refusal
 })
 export type Part = typeof Part.Type
 
+const Content = Schema.Union([Schema.String, Schema.Array(Part)]).annotate({
+  expected: "a text or an array of parts"
+})
+
 const roles = ["user", "assistant", "system", "developer"] as const
 
 const Message = openObject({
   type: Schema.optionalKey(Schema.Literal("message")),
   id: itemId,
   role: Schema.Literals(roles),
-  content: Schema.Union([Schema.String, Schema.Array(Part)])
+  content: Content
 })
 export type Message = typeof Message.Type
 
@@ -94,7 +110,7 @@ const CustomCall = openObject({
 const outputFields = {
   id: itemId,
   call_id: callId,
-  output: Schema.Union([Schema.String, Schema.Array(Part)])
+  output: Content
 }
 const FunctionOutput = openObject({
   type: Schema.Literal("function_call_output"),
@@ -108,7 +124,7 @@ const CustomOutput = openObject({
 const Reasoning = openObject({ type: Schema.Literal("reasoning"), id: itemId })
 
 const ItemReference = openObject({
-  type: optional(Schema.Literal("item_reference"), "item_reference"),
+  type: Schema.optionalKey(Schema.NullOr(Schema.Literal("item_reference"))),
   id: Schema.String
 })
 export type ItemReference = typeof ItemReference.Type
@@ -117,6 +133,7 @@ const itemTypes = nameList(`
   message function_call function_call_output custom_tool_call custom_tool_call_output reasoning
   item_reference
 `)
+const anyItem = `an item of type ${itemTypes.join(", ")}`
 
 /** An item that says something itself, so that it can be part of a conversation. */
 export const Item = Schema.Union([
@@ -126,12 +143,10 @@ export const Item = Schema.Union([
   CustomCall,
   CustomOutput,
   Reasoning
-])
+]).annotate({ expected: anyItem })
 export type Item = typeof Item.Type
 
-const InputItem = Schema.Union([Item, ItemReference]).annotate({
-  expected: `an item of type ${itemTypes.join(", ")}`
-})
+const InputItem = Schema.Union([...Item.members, ItemReference]).annotate({ expected: anyItem })
 export type InputItem = typeof InputItem.Type
 
 // Tools and formats
@@ -169,9 +184,12 @@ const ToolChoice = Schema.Union([
   Schema.Literals(["none", "auto", "required"]),
   NamedTool,
   AllowedTools
-])
+]).annotate({
+  expected: "none, auto, required, or an object of type function, custom or allowed_tools"
+})
 export type ToolChoice = typeof ToolChoice.Type
 
+const formatTypes = "a format of type text, json_object or json_schema"
 const TextFormat = Schema.Union([
   openObject({ type: Schema.Literals(["text", "json_object"]) }),
   openObject({
@@ -181,7 +199,7 @@ const TextFormat = Schema.Union([
     description: optional(Schema.String, "a text"),
     strict: optionalBoolean
   })
-])
+]).annotate({ expected: formatTypes })
 export type TextFormat = typeof TextFormat.Type
 
 // The body
@@ -201,6 +219,7 @@ const includable = [
 const ResponsesFields = Schema.Struct({
   model: ModelName,
   input: Schema.Union([Schema.NonEmptyString, Schema.NonEmptyArray(InputItem)]).annotate({
+    expected: "a text or an array of items",
     description: "A text of the user, or the items of the conversation that are new",
     examples: ["a lighthouse at dusk"]
   }),
@@ -228,11 +247,14 @@ const ResponsesFields = Schema.Struct({
     description: "Tools that the client runs, each of type function or custom",
     examples: [[{ type: "function", name: "look_up", parameters: { type: "object" } }]]
   }),
-  tool_choice: optional(ToolChoice, "none, auto, required, or an object that names tools"),
+  tool_choice: optional(
+    ToolChoice,
+    "none, auto, required, or an object of type function, custom or allowed_tools"
+  ),
   parallel_tool_calls: optionalBoolean,
   text: optional(
     openObject({
-      format: optional(TextFormat, "a format of type text, json_object or json_schema"),
+      format: optional(TextFormat, formatTypes),
       verbosity: optional(Schema.Literals(["low", "medium", "high"]), "low, medium or high")
     }),
     "an object"
@@ -265,14 +287,29 @@ const ResponsesFields = Schema.Struct({
   metadata: MetadataField
 })
 
-/** Fields of the standard that the gateway does not serve, each with what is left to do. */
+/**
+ * Fields of the standard that the gateway does not serve, each with what is left to do, and fields
+ * of chats, whose place here is another: a vendor may read both.
+ */
 const closedFields: ReadonlyMap<string, string> = new Map([
   ["background", "Expected false, as a response is answered in its request"],
   ["conversation", "Expected previous_response_id, as conversations are not kept"],
   ["prompt", "Expected input and instructions, as prompts of the vendor's account are not shared"],
   ["context_management", "Expected it to be left out, as a conversation is not shortened"],
   ["moderation", "Expected it to be left out, as moderation has no price"],
-  ["max_tool_calls", "Expected it to be left out, as it counts tools that the vendor runs"]
+  ["max_tool_calls", "Expected it to be left out, as it counts tools that the vendor runs"],
+  ["messages", "Expected input, as messages is the field of chats"],
+  ["max_tokens", "Expected max_output_tokens, as max_tokens is the field of chats"],
+  [
+    "max_completion_tokens",
+    "Expected max_output_tokens, as max_completion_tokens is the field of chats"
+  ],
+  ["response_format", "Expected text.format, as response_format is the field of chats"],
+  ["reasoning_effort", "Expected reasoning.effort, as reasoning_effort is the field of chats"],
+  ["verbosity", "Expected text.verbosity, as verbosity is the field of chats"],
+  ["logprobs", "Expected top_logprobs, as logprobs is the field of chats"],
+  ["functions", "Expected tools, as functions is the field of chats"],
+  ["function_call", "Expected tool_choice, as function_call is the field of chats"]
 ])
 
 const closedFaults = (body: Readonly<Record<string, unknown>>): ReadonlyArray<FieldFault> =>

@@ -25,6 +25,8 @@ export interface PlacedItem {
 
 export interface TranslatedChat {
   readonly body: ChatBody
+  /** The chat with the encrypted reasoning that a vendor of responses gets as well. */
+  readonly pricedBody: ChatBody
   /** What a chat cannot say. A vendor with a Responses API of its own may still take it. */
   readonly faults: ReadonlyArray<FieldFault>
 }
@@ -65,20 +67,42 @@ const partOf = (part: Part, path: string, faults: Array<FieldFault>): Fields => 
     case "input_image": {
       const { image_url, detail } = part
       const hasDetail = detail !== undefined && detail !== null
-      return { type: "image_url", image_url: { url: image_url, ...(hasDetail ? { detail } : {}) } }
+      return {
+        type: "image_url",
+        image_url: { url: image_url ?? "", ...(hasDetail ? { detail } : {}) }
+      }
     }
     case "input_file":
       return filePart(part, path, faults)
   }
 }
 
-/** Texts alone become one text, which every vendor reads; the model wrote them as one. */
-const writtenText = (content: Message["content"]): string =>
-  typeof content === "string"
-    ? content
-    : content
-        .map((part) => ("text" in part ? part.text : "refusal" in part ? part.refusal : ""))
-        .join("")
+type TextPart = Extract<Part, { readonly type: "input_text" | "output_text" | "refusal" }>
+
+const isText = (part: Part): part is TextPart =>
+  part.type !== "input_image" && part.type !== "input_file"
+
+/** The text of a model, which wrote its parts as one. Null where there are other parts than texts. */
+const writtenText = (content: Message["content"]): string | null => {
+  if (typeof content === "string") return content
+  return content.every(isText)
+    ? content.map((part) => (part.type === "refusal" ? part.refusal : part.text)).join("")
+    : null
+}
+
+const ofAssistant = (
+  content: ReadonlyArray<Part>,
+  path: string,
+  faults: Array<FieldFault>
+): ReadonlyArray<Fields> =>
+  content.map((part, index) => {
+    const place = `${path}[${index}]`
+    if (!isText(part)) {
+      const message = "Expected output_text or refusal, as an assistant says texts alone"
+      faults.push({ path: `${place}.type`, message })
+    }
+    return partOf(part, place, faults)
+  })
 
 const contentOf = (
   content: string | ReadonlyArray<Part>,
@@ -96,7 +120,11 @@ const messageOf = (
   path: string,
   faults: Array<FieldFault>
 ): ChatMessage => {
-  if (role === "assistant") return { role, content: writtenText(content) }
+  if (role === "assistant") {
+    const text = writtenText(content)
+    if (text !== null || typeof content === "string") return { role, content: text }
+    return { role, content: ofAssistant(content, `${path}.content`, faults) }
+  }
   const isInstruction = role === "developer" || role === "system"
   return {
     role: isInstruction ? "system" : role,
@@ -156,6 +184,16 @@ const messagesOf = (
   }
   return messages
 }
+
+/** Reasoning that its vendor reads again, outside the text that every vendor counts. */
+const reasoningOf = (
+  items: ReadonlyArray<PlacedItem>
+): ReadonlyArray<ChatBody["messages"][number]> =>
+  items.flatMap(({ item }) =>
+    item.type === "reasoning" && typeof item.encrypted_content === "string"
+      ? [{ role: "assistant", reasoning: item.encrypted_content }]
+      : []
+  )
 
 const toolOf = (tool: Tool): Fields => {
   if (tool.type === "function") {
@@ -247,6 +285,10 @@ export const chatOfResponses = (
   })
   return Result.mapBoth(decodeChat(chat), {
     onFailure: ({ issue }) => invalidFields(issueFaults(issue)),
-    onSuccess: (body) => ({ body, faults })
+    onSuccess: (body) => {
+      const [first, ...others] = body.messages
+      const messages = [first, ...others, ...reasoningOf(items)] as const
+      return { body, pricedBody: { ...body, messages }, faults }
+    }
   })
 }

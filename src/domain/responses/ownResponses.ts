@@ -5,14 +5,15 @@
 import { Predicate } from "effect"
 import type { PlacedItem } from "./chatOfResponses.ts"
 import type { ResponsesBody } from "./ResponsesRequest.ts"
-import { type Fields, type ResponseHead, repeatOf, responseObject } from "./responseObject.ts"
 import {
+  type Fields,
   fieldsIn,
   listIn,
-  type ResponseEnd,
-  type ResponseEvent,
-  type ResponseWriter
-} from "./responseWriter.ts"
+  type ResponseHead,
+  repeatOf,
+  responseObject
+} from "./responseObject.ts"
+import type { ResponseEnd, ResponseEvent, ResponseWriter } from "./responseWriter.ts"
 
 const ENCRYPTED = "reasoning.encrypted_content"
 
@@ -73,7 +74,6 @@ export const makeOwnWriter = (head: ResponseHead): ResponseWriter => {
   }
 
   return {
-    begin: () => [],
     add: (piece) => {
       const { type, sequence_number } = piece
       if (typeof type !== "string") return []

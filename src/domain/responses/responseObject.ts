@@ -1,7 +1,15 @@
 /** The response object of the Responses API, as clients and the store get it. */
+import { Predicate } from "effect"
 import type { ResponsesBody } from "./ResponsesRequest.ts"
 
 export type Fields = Readonly<Record<string, unknown>>
+
+/** The fields of an object; none of any other value. */
+export const fieldsIn = (value: unknown): Fields => (Predicate.isObject(value) ? { ...value } : {})
+
+/** The objects of a list; none of any other value. */
+export const listIn = (value: unknown): ReadonlyArray<Fields> =>
+  Array.isArray(value) ? value.map(fieldsIn) : []
 
 /** What is the same in every form of a response, from its beginning to its end. */
 export interface ResponseHead {
@@ -44,6 +52,7 @@ const repeatedFields: Fields = {
 export const repeatOf = ({ model, request }: Pick<ResponseHead, "model" | "request">): Fields => {
   const values: Fields = request
   const { reasoning, text } = request
+  const { format, verbosity, ...textFields } = text ?? {}
   return {
     background: false,
     max_tool_calls: null,
@@ -54,7 +63,11 @@ export const repeatOf = ({ model, request }: Pick<ResponseHead, "model" | "reque
       Object.entries(repeatedFields).map(([name, absent]) => [name, values[name] ?? absent])
     ),
     reasoning: { effort: null, summary: reasoning?.generate_summary ?? null, ...reasoning },
-    text: { format: { type: "text" }, verbosity: "medium", ...text }
+    text: {
+      ...textFields,
+      format: format ?? { type: "text" },
+      verbosity: verbosity ?? "medium"
+    }
   }
 }
 

@@ -17,6 +17,8 @@ import {
 } from "./outputItems.ts"
 import {
   type Fields,
+  fieldsIn,
+  listIn,
   type ResponseHead,
   type ResponseState,
   responseObject
@@ -29,9 +31,6 @@ export interface ResponseEvent extends Draft {
 
 /** The text, or an empty one for every other value. */
 const textIn = (value: unknown): string => (typeof value === "string" ? value : "")
-export const fieldsIn = (value: unknown): Fields => (Predicate.isObject(value) ? { ...value } : {})
-export const listIn = (value: unknown): ReadonlyArray<Fields> =>
-  Array.isArray(value) ? value.map(fieldsIn) : []
 
 const countIn = (fields: Fields, name: string): number => {
   const count = fields[name]
@@ -56,9 +55,17 @@ export const responseUsage = (chatUsage: unknown): Fields | null => {
   }
 }
 
-const reasons: ReadonlyMap<unknown, NonNullable<ResponseState["reason"]>> = new Map([
-  ["length", "max_output_tokens"],
-  ["content_filter", "content_filter"]
+/** How a choice ended, where its model did not say all that it would. */
+const ends: ReadonlyMap<unknown, Pick<ResponseState, "status" | "reason" | "error">> = new Map([
+  ["length", { status: "incomplete", reason: "max_output_tokens" }],
+  ["content_filter", { status: "incomplete", reason: "content_filter" }],
+  [
+    "error",
+    {
+      status: "failed",
+      error: { code: "server_error", message: "The vendor failed while it wrote the text" }
+    }
+  ]
 ])
 
 /** A vendor's link to a source, whose fields a chat nests under its type. */
@@ -90,6 +97,13 @@ const textsOf = (
   ].filter(([, piece]) => piece.delta !== "" || piece.annotations.length > 0)
 }
 
+/** A call that is being written. */
+interface OpenCall {
+  readonly item: OpenItem<string>
+  readonly at: number
+  readonly callId: string
+}
+
 /** A piece of a tool call: its number in the message, its names, and a part of its input. */
 const callPieceOf = (piece: Fields) => {
   const isCustom = piece.type === "custom" || Predicate.isObject(piece.custom)
@@ -103,10 +117,11 @@ const callPieceOf = (piece: Fields) => {
   }
 }
 
-/** Writes one response from what its vendor sends. Each method returns the events that follow. */
+/**
+ * Writes one response from what its vendor sends. Each method returns the events that follow, the
+ * first one with those that begin the response.
+ */
 export interface ResponseWriter {
-  /** The events before the first piece. */
-  readonly begin: () => ReadonlyArray<ResponseEvent>
   /** Adds what a vendor sent: a chunk of a chat, or an event of the vendor's own response. */
   readonly add: (piece: Fields) => ReadonlyArray<ResponseEvent>
   /** Ends a response whose vendor has said all. */
@@ -129,7 +144,8 @@ export const makeChatWriter = (head: ResponseHead): ResponseWriter => {
   let sequence = 0
   let items = 0
   let usage: Fields | null = null
-  let reason: ResponseState["reason"]
+  let ending: Pick<ResponseState, "status" | "reason" | "error"> = { status: "completed" }
+  let hasBegun = false
   /** The text that is being written; texts follow each other. */
   let text: {
     readonly kind: TextKind
@@ -137,7 +153,7 @@ export const makeChatWriter = (head: ResponseHead): ResponseWriter => {
     readonly at: number
   } | null = null
   /** The calls that are being written, by their numbers: their pieces may alternate. */
-  const calls = new Map<unknown, { readonly item: OpenItem<string>; readonly at: number }>()
+  const calls = new Map<unknown, OpenCall>()
 
   const nextPlace = (prefix: string) => {
     const outputIndex = items++
@@ -161,59 +177,84 @@ export const makeChatWriter = (head: ResponseHead): ResponseWriter => {
     return open.flatMap((one) => close(one, status))
   }
 
+  const closeText = (): ReadonlyArray<Draft> => {
+    const open = text
+    text = null
+    return open === null ? [] : close(open, "completed")
+  }
+
   const addText = (kind: TextKind, piece: TextPiece): ReadonlyArray<Draft> => {
     if (text?.kind === kind) return text.item.add(piece)
-    const before = closeAll("completed")
+    const before = closeText()
     const place = nextPlace(kind.prefix)
     const item = openText(kind, place)
     text = { kind, item, at: place.outputIndex }
     return [...before, ...item.opening, ...item.add(piece)]
   }
 
-  const addCall = (piece: Fields): ReadonlyArray<Draft> => {
-    const { number, callId, name, isCustom, input } = callPieceOf(piece)
+  /**
+   * The call that a piece continues. A vendor that does not number its calls, or gives all of them
+   * one number, begins each with its name and, mostly, an id of its own.
+   */
+  const openCallOf = (
+    number: unknown,
+    { callId, name }: { readonly callId: string; readonly name: string }
+  ): OpenCall | null => {
     const open = calls.get(number)
-    // A vendor that does not number its calls sends each as a whole, with its id.
-    const isNext = open === undefined || (number === undefined && callId !== "")
-    if (!isNext) return open.item.add(input)
-    const before = text === null && open === undefined ? [] : closeAll("completed")
+    if (open === undefined) return null
+    const isOther = callId === "" ? number === undefined : callId !== open.callId
+    return name !== "" && isOther ? null : open
+  }
+
+  const addCall = (fields: Fields): ReadonlyArray<Draft> => {
+    const { number, callId, name, isCustom, input } = callPieceOf(fields)
+    const open = openCallOf(number, { callId, name })
+    if (open !== null) return open.item.add(input)
+    const earlier = calls.get(number)
+    const before = [...closeText(), ...(earlier === undefined ? [] : close(earlier, "completed"))]
     const place = nextPlace(isCustom ? "ctc" : "fc")
     const item = openCall({ callId: callId || `call_${place.id}`, name, isCustom }, place)
-    calls.set(number, { item, at: place.outputIndex })
+    calls.set(number, { item, at: place.outputIndex, callId })
     return [...before, ...item.opening, ...item.add(input)]
   }
 
-  const numbered = (drafts: ReadonlyArray<Draft>): ReadonlyArray<ResponseEvent> =>
-    drafts.map((draft) => ({ ...draft, sequence_number: sequence++ }))
+  const beginning = (): ReadonlyArray<Draft> => {
+    if (hasBegun) return []
+    hasBegun = true
+    const response = responseObject(head, { status: "in_progress", output: [], usage: null })
+    return [
+      { type: "response.created", response },
+      { type: "response.in_progress", response }
+    ]
+  }
 
-  const end = (type: string, state: Omit<ResponseState, "output" | "usage">): ResponseEnd => {
+  const numbered = (drafts: ReadonlyArray<Draft>): ReadonlyArray<ResponseEvent> =>
+    [...beginning(), ...drafts].map((draft) => ({ ...draft, sequence_number: sequence++ }))
+
+  const end = (state: Omit<ResponseState, "output" | "usage">): ResponseEnd => {
     const closing = closeAll(state.status === "completed" ? "completed" : "incomplete")
     const response = responseObject(head, { ...state, output, usage })
+    const type = `response.${state.status}`
     return { events: numbered([...closing, { type, response }]), response }
   }
 
   return {
-    begin: (): ReadonlyArray<ResponseEvent> => {
-      const response = responseObject(head, { status: "in_progress", output: [], usage: null })
-      return numbered([
-        { type: "response.created", response },
-        { type: "response.in_progress", response }
-      ])
-    },
-    add: (chunk: Fields): ReadonlyArray<ResponseEvent> => {
+    add: (chunk) => {
       usage = responseUsage(chunk.usage) ?? usage
       const choice = listIn(chunk.choices).find(({ index = 0 }) => index === 0) ?? {}
       const delta = fieldsIn(choice.delta ?? choice.message)
-      reason = reasons.get(choice.finish_reason) ?? reason
+      const pieces = listIn(delta.tool_calls)
+      ending = ends.get(choice.finish_reason) ?? ending
       return numbered([
         ...textsOf(delta, choice, thought).flatMap(([kind, piece]) => addText(kind, piece)),
-        ...listIn(delta.tool_calls).flatMap(addCall)
+        // The calls of a whole message have no numbers but their places.
+        ...(choice.message === undefined
+          ? pieces
+          : pieces.map((piece, index) => ({ index, ...piece }))
+        ).flatMap(addCall)
       ])
     },
-    complete: (completedAtSeconds) =>
-      reason === undefined
-        ? end("response.completed", { status: "completed", completedAtSeconds })
-        : end("response.incomplete", { status: "incomplete", reason }),
-    fail: (error) => end("response.failed", { status: "failed", error })
+    complete: (completedAtSeconds) => end({ ...ending, completedAtSeconds }),
+    fail: (error) => end({ status: "failed", error })
   }
 }

@@ -1,5 +1,5 @@
 /** The HTTP API of responses: text in the form of OpenAI's Responses API. */
-import { Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { Sse } from "effect/encoding"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { anyFields } from "../../domain/requestFields.ts"
@@ -88,7 +88,13 @@ export class ResponsesGroup extends HttpApiGroup.make("responses")
       ),
     HttpApiEndpoint.get("items", "/responses/:id/input_items", {
       params: responseId,
-      query: pageQuery,
+      query: {
+        ...pageQuery,
+        order: oneOf(
+          ["desc", "asc"],
+          "The last item first, or the first; `desc` when left out"
+        ).pipe(Schema.withDecodingDefaultKey(Effect.succeed("desc" as const)))
+      },
       success: listWithEnds(
         Schema.StructWithRest(Schema.Struct({ id: text("The item's id") }), anyFields)
       ),
@@ -98,7 +104,7 @@ export class ResponsesGroup extends HttpApiGroup.make("responses")
       .annotateMerge(
         operation(
           "List a response's input",
-          "The items that were new in its request, the last first."
+          "The items that were new in its request, the last first unless `order` says otherwise."
         )
       ),
     HttpApiEndpoint.delete("remove", "/responses/:id", {

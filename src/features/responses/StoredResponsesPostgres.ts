@@ -33,6 +33,10 @@ export const layerStoredResponses = Layer.effect(
     const vault = yield* Vault
     const { equals } = makeConditions(sql)
     const { claimRows } = yield* Distribution
+    /** Joins the orders of the responses `r` that are charged, in one organisation. */
+    const charged = (organizationId: string) => sql`
+      JOIN orders o ON o.organization_id = ${organizationId} AND o.id = r.order_id
+                   AND o.state = 'captured'`
     const columns = sql`r.id, r.previous_id AS "previousId", r.key_id AS "keyId", r.content`
 
     /** The response of a row; null where its master key is gone, as if it was not stored. */
@@ -60,7 +64,7 @@ export const layerStoredResponses = Layer.effect(
 
     return StoredResponses.of({
       add: Effect.fn("StoredResponses.add")(function* (added) {
-        const { organizationId, id, previousId, itemIds, lifetimeSeconds } = added
+        const { organizationId, id, orderId, previousId, itemIds, lifetimeSeconds } = added
         const { keyId, bytes } = yield* vault.seal(
           Redacted.make(encodeContent({ response: added.response, input: added.input })),
           subjectOf(organizationId, id),
@@ -68,15 +72,15 @@ export const layerStoredResponses = Layer.effect(
         )
         yield* retryBriefly(sql`
           INSERT INTO responses
-                 (organization_id, id, previous_id, item_ids, key_id, content, expires_at)
-          VALUES (${organizationId}, ${id}, ${previousId}, ${[...itemIds]}::text[], ${keyId}, ${bytes},
-                  now() + make_interval(secs => ${lifetimeSeconds}::float8))
+                 (organization_id, id, order_id, previous_id, item_ids, key_id, content, expires_at)
+          VALUES (${organizationId}, ${id}, ${orderId}, ${previousId}, ${[...itemIds]}::text[],
+                  ${keyId}, ${bytes}, now() + make_interval(secs => ${lifetimeSeconds}::float8))
           ON CONFLICT (organization_id, id) DO NOTHING`)
       }),
       find: Effect.fn("StoredResponses.find")(function* (organizationId, id) {
         const rows = yield* rowsOf(ResponseRow)(
           retryBriefly(sql`
-            SELECT ${columns} FROM responses r
+            SELECT ${columns} FROM responses r ${charged(organizationId)}
              WHERE r.organization_id = ${organizationId} AND r.id = ${id}
                AND r.expires_at > now()`)
         )
@@ -87,7 +91,8 @@ export const layerStoredResponses = Layer.effect(
         const rows = yield* rowsOf(ResponseRow)(
           retryBriefly(sql`
             WITH RECURSIVE conversation AS (
-              SELECT r.*, 1 AS position, octet_length(r.content)::bigint AS bytes FROM responses r
+              SELECT r.*, 1 AS position, octet_length(r.content)::bigint AS bytes
+                FROM responses r ${charged(organizationId)}
                WHERE r.organization_id = ${organizationId} AND r.id = ${id} AND r.expires_at > now()
               UNION ALL
               SELECT r.*, c.position + 1, c.bytes + octet_length(r.content)
@@ -104,19 +109,22 @@ export const layerStoredResponses = Layer.effect(
       withItems: Effect.fn("StoredResponses.withItems")(function* (organizationId, itemIds) {
         const rows = yield* rowsOf(ResponseRow)(
           retryBriefly(sql`
-            SELECT ${columns} FROM responses r
+            SELECT ${columns} FROM responses r ${charged(organizationId)}
              WHERE r.organization_id = ${organizationId} AND r.expires_at > now()
                AND r.item_ids && ${[...itemIds]}::text[]
-             ORDER BY r.created_at DESC LIMIT ${MAX_CONVERSATION.responses}`)
+             ORDER BY r.order_id DESC LIMIT ${MAX_CONVERSATION.responses}`)
         )
         return yield* openAll(organizationId, rows)
       }),
       remove: Effect.fn("StoredResponses.remove")((organizationId, id) =>
         Effect.map(
           runOnce(sql`
-            DELETE FROM responses
-             WHERE organization_id = ${organizationId} AND id = ${id} AND expires_at > now()
-            RETURNING id`),
+            DELETE FROM responses r
+             USING orders o
+             WHERE r.organization_id = ${organizationId} AND r.id = ${id} AND r.expires_at > now()
+               AND o.organization_id = ${organizationId} AND o.id = r.order_id
+               AND o.state = 'captured'
+            RETURNING r.id`),
           (rows) => rows.length > 0
         )
       ),

@@ -2,6 +2,8 @@
 CREATE TABLE responses (
   organization_id text NOT NULL,
   id text COLLATE "C" NOT NULL,
+  -- The order whose charge pays for the response, which is not found before.
+  order_id text COLLATE "C" NOT NULL,
   -- The response that this one continues. It may be deleted before this one.
   previous_id text COLLATE "C",
   -- The ids of the items in the input and the output.

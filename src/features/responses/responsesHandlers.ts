@@ -53,10 +53,12 @@ export const layerResponsesHandlers = Layer.unwrap(
           .handleAll({
             items: Effect.fn("responses.items")(function* ({ params, query }) {
               const { id, input } = yield* find(params.id)
-              const { after, limit } = query
-              const items = input
-                .map((item, index) => ({ ...item, id: item.id ?? `item_${id.slice(5)}_${index}` }))
-                .toReversed()
+              const { after, limit, order } = query
+              const named = input.map((item, index) => ({
+                ...item,
+                id: item.id ?? `item_${id.slice("resp_".length)}_${index}`
+              }))
+              const items = order === "asc" ? named : named.toReversed()
               const start =
                 after === undefined ? 0 : items.findIndex((item) => item.id === after) + 1
               if (after !== undefined && start === 0) return yield* unknownItem(after)

@@ -1,6 +1,10 @@
 /**
  * Responses that clients continue or read later, each with the input that it answered. They have
  * prompts and answers, so the store encrypts them, and deletes them when their time has come.
+ *
+ * A response is stored before the charge of its order, and is found only when the order has its
+ * charge: a crash between the two leaves neither a response that nobody paid for, nor a charge
+ * whose response is gone.
  */
 import { Context, type Effect, Schema } from "effect"
 import { NotFound } from "../../domain/Errors.ts"
@@ -25,12 +29,17 @@ export interface StoredResponse extends ResponseContent {
 
 export interface NewResponse extends StoredResponse {
   readonly organizationId: string
+  /** The order whose charge pays for the response. */
+  readonly orderId: string
   /** The ids of the items of its input and output, by which a later request may refer to them. */
   readonly itemIds: ReadonlyArray<string>
   readonly lifetimeSeconds: number
 }
 
-/** The same error for a response of another organisation, an expired one, and an unknown id. */
+/**
+ * The same error for a response of another organisation, an expired one, one without a charge, and
+ * an unknown id.
+ */
 export const noSuchResponse = (id: string) =>
   new NotFound({ message: `No response is called ${JSON.stringify(id)}` })
 
@@ -50,7 +59,7 @@ export class StoredResponses extends Context.Service<
       organizationId: string,
       id: string
     ): Effect.Effect<ReadonlyArray<StoredResponse> | null>
-    /** The responses that have one of the items in their input or output. */
+    /** The responses that have one of the items in their input or output, the newest first. */
     withItems(
       organizationId: string,
       itemIds: ReadonlyArray<string>

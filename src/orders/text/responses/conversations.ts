@@ -50,7 +50,13 @@ export const makeConversations = Effect.gen(function* () {
     if (typeof input === "string") return [{ role: "user", content: input } satisfies Item]
     const ids = input.filter(isReference).map(({ id }) => id)
     const responses = ids.length === 0 ? [] : yield* stored.withItems(organizationId, ids)
-    const itemsById = new Map(responses.flatMap(itemsOf).map((item) => [idOf(item), item] as const))
+    // Of several items with one id, which a client may have chosen, the newest one is meant.
+    const itemsById = new Map(
+      responses
+        .toReversed()
+        .flatMap(itemsOf)
+        .map((item) => [idOf(item), item] as const)
+    )
     return yield* Effect.forEach(input, (item, index) => {
       if (!isReference(item)) return Effect.succeed(item)
       const found = itemsById.get(item.id)

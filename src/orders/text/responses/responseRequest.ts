@@ -2,11 +2,10 @@
  * Requests of responses. A vendor with a Responses API of its own gets the request as it is; any
  * other vendor gets it as a chat, whose answer is written as a response.
  */
-import { Clock, Effect, Predicate, Result } from "effect"
-import { SecureRandom } from "effect/crypto"
+import { Cause, Clock, Effect, Exit, Predicate, Result } from "effect"
 import { Sse } from "effect/encoding"
 import type { UpstreamError } from "../../../domain/Errors.ts"
-import { JSON_TYPE } from "../../../domain/RawAnswer.ts"
+import { encodeAnswer, JSON_TYPE } from "../../../domain/RawAnswer.ts"
 import { invalidFields } from "../../../domain/requestFields.ts"
 import { chatOfResponses } from "../../../domain/responses/chatOfResponses.ts"
 import {
@@ -16,17 +15,23 @@ import {
   ownResponseOf
 } from "../../../domain/responses/ownResponses.ts"
 import type { ResponsesBody } from "../../../domain/responses/ResponsesRequest.ts"
+import { eventsOfResponse } from "../../../domain/responses/responseEvents.ts"
+import { responseIdOf } from "../../../domain/responses/responseIds.ts"
 import type { Fields, ResponseHead } from "../../../domain/responses/responseObject.ts"
 import {
   makeChatWriter,
   type ResponseEvent,
   type ResponseWriter
 } from "../../../domain/responses/responseWriter.ts"
+import { Failpoints } from "../../../runtime/Failpoints.ts"
 import { Settings } from "../../../runtime/Settings.ts"
 import type { Caller } from "../../../services/Access.ts"
 import type { TextAdapter, TextAnswer, TextPiece } from "../../../services/ProtocolAdapter.ts"
 import { StoredResponses } from "../../../services/results/StoredResponses.ts"
+import type { OrderBody } from "../../idempotency.ts"
 import { chatRequest, type WholeRequest, type WorkNames } from "../../OrderResolution.ts"
+import type { PaidOrder } from "../../orderValue.ts"
+import { StreamedAnswer, StreamedResponse } from "../../streamedAnswer.ts"
 import type { StreamedTextRequest } from "../textStream.ts"
 import { failedWhileWriting, hasFailed } from "../workOrder.ts"
 import { makeConversations } from "./conversations.ts"
@@ -34,8 +39,10 @@ import { makeConversations } from "./conversations.ts"
 /** The request of a response, whose answer comes whole or as a stream. */
 export interface ResponseRequest {
   readonly request: WholeRequest<TextAdapter> & StreamedTextRequest
-  /** Ends the response after its charge, and stores it where its client wants that. */
-  readonly keep: Effect.Effect<void>
+  /** The order with its response, which is stored where its client wants that. */
+  readonly withStore: <Product, Answer>(
+    order: PaidOrder<Product, Answer>
+  ) => PaidOrder<Product, Answer>
   /** The last events of its stream: its end, or the error that cut it short. */
   readonly lastEventsOf: (error: UpstreamError | null) => Uint8Array | null
 }
@@ -58,27 +65,26 @@ const parseJson = (text: string): unknown => {
   }
 }
 
-/** The JSON object in an event; null for a comment, and for data of any other form. */
-const dataIn = (event: Uint8Array): Fields | null => {
-  let data: unknown = null
+/** The data of an event; null for a comment. */
+const dataIn = (event: Uint8Array): string | null => {
+  let data: string | null = null
   const parser = Sse.makeParser((parsed) => {
-    if (parsed._tag === "Event") data = parseJson(parsed.data)
+    if (parsed._tag === "Event") data = parsed.data
   })
   parser.feed(Buffer.from(event).toString("utf8"))
-  return Predicate.isObject(data) ? { ...data } : null
+  return data
 }
 
-/** Writes the events of a stream from its vendor's pieces. */
-const writeWith = (writer: ResponseWriter) => {
-  let hasBegun = false
-  return (piece: TextPiece): TextPiece => {
+/** Writes the events of a stream from its vendor's pieces. Data of any other form are left out. */
+const writeWith =
+  (writer: ResponseWriter) =>
+  (piece: TextPiece): TextPiece => {
     const data = piece.event === null ? null : dataIn(piece.event)
     if (data === null) return piece
-    const beginning = hasBegun ? [] : writer.begin()
-    hasBegun = true
-    return { ...piece, event: encodeEvents([...beginning, ...writer.add(data)]) }
+    const fields = parseJson(data)
+    const event = Predicate.isObject(fields) ? encodeEvents(writer.add({ ...fields })) : null
+    return { ...piece, event }
   }
-}
 
 /** A whole chat, also one that was too large to be decoded at once. */
 const wholeChat = ({ raw, result }: TextAnswer): Fields => {
@@ -98,7 +104,7 @@ const HOUR_SECONDS = 3600
 export const makeResponseRequests = Effect.gen(function* () {
   const conversationOf = yield* makeConversations
   const stored = yield* StoredResponses
-  const random = yield* SecureRandom.SecureRandom
+  const failpoints = yield* Failpoints
   const { responseHours } = yield* Settings
 
   return Effect.fnUntraced(function* (caller: Caller, body: ResponsesBody) {
@@ -106,24 +112,28 @@ export const makeResponseRequests = Effect.gen(function* () {
     const conversation = yield* conversationOf(organizationId, body)
     const chat = yield* Effect.fromResult(chatOfResponses(body, conversation.items))
     const base = chatRequest(chat.body)
+    const priced = chatRequest(chat.pricedBody)
     const ownBody = ownRequestOf(body, conversation.items)
-    const uuid = yield* random.uuidV7()
-    const head: Omit<ResponseHead, "model"> = {
-      id: `resp_${uuid.replaceAll("-", "")}`,
-      createdAtSeconds: yield* currentSeconds,
-      request: body
-    }
+    const createdAtSeconds = yield* currentSeconds
+    let orderId = ""
     let response: Fields | null = null
     let writer: ResponseWriter | null = null
     let lastEvents: Uint8Array | null = null
 
+    const headOf = (model: string): ResponseHead => ({
+      id: responseIdOf(orderId),
+      createdAtSeconds,
+      model,
+      request: body
+    })
+
     const answered = ({ model }: WorkNames, answer: TextAnswer, isOwn: boolean) =>
       Effect.map(currentSeconds, (now): TextAnswer => {
-        const named = { ...head, model }
+        const head = headOf(model)
         if (isOwn) {
-          response = ownResponseOf(named, wholeChat(answer))
+          response = ownResponseOf(head, wholeChat(answer))
         } else {
-          const whole = makeChatWriter(named)
+          const whole = makeChatWriter(head)
           whole.add(wholeChat(answer))
           response = whole.complete(now).response
         }
@@ -133,6 +143,8 @@ export const makeResponseRequests = Effect.gen(function* () {
 
     const request: ResponseRequest["request"] = {
       ...base,
+      expectedBy: priced.expectedBy,
+      checkLimits: priced.checkLimits,
       sizeField: "max_output_tokens",
       serviceOf: (_, { text }, protocol) => {
         const adapter = text.get(protocol)
@@ -158,8 +170,8 @@ export const makeResponseRequests = Effect.gen(function* () {
               .pipe(Effect.flatMap((answer) => answered(names, answer, true)))
       },
       streamText: ({ stream, responses }, account, { upstreamModel, model }, take) => {
-        const named = { ...head, model }
-        writer = responses === undefined ? makeChatWriter(named) : makeOwnWriter(named)
+        const head = headOf(model)
+        writer = responses === undefined ? makeChatWriter(head) : makeOwnWriter(head)
         const write = writeWith(writer)
         const takeWritten = (pieces: ReadonlyArray<TextPiece>) => take(pieces.map(write))
         return responses === undefined
@@ -172,7 +184,8 @@ export const makeResponseRequests = Effect.gen(function* () {
       stored
         .add({
           organizationId,
-          id: head.id,
+          orderId,
+          id: responseIdOf(orderId),
           previousId: body.previous_response_id ?? null,
           response: content,
           input: conversation.input,
@@ -182,21 +195,37 @@ export const makeResponseRequests = Effect.gen(function* () {
         .pipe(
           Effect.catchCause((cause) =>
             Effect.logError("responses: storing a response failed", cause).pipe(
-              Effect.annotateLogs({ response_id: head.id })
+              Effect.annotateLogs({ order_id: orderId })
             )
-          )
+          ),
+          Effect.andThen(failpoints.pass("response.stored"))
         )
+
+    /** Ends the response, and stores it. It is found only when its order is charged. */
+    const complete = Effect.gen(function* () {
+      if (writer !== null) {
+        const end = writer.complete(yield* currentSeconds)
+        lastEvents = encodeEvents(end.events)
+        response = end.response
+      }
+      if (response !== null && (body.store ?? true)) yield* store(response)
+    })
+
+    const withStore: ResponseRequest["withStore"] = (order) => ({
+      ...order,
+      around: (steps, id) => {
+        orderId = id
+        return order.around(steps, id)
+      },
+      finish: (product, id) =>
+        Effect.tap(order.finish(product, id), (finish) =>
+          finish._tag === "Charge" && Exit.isSuccess(finish.answer) ? complete : Effect.void
+        )
+    })
 
     return {
       request,
-      keep: Effect.gen(function* () {
-        if (writer !== null) {
-          const end = writer.complete(yield* currentSeconds)
-          lastEvents = encodeEvents(end.events)
-          response = end.response
-        }
-        if (response !== null && (body.store ?? true)) yield* store(response)
-      }),
+      withStore,
       lastEventsOf: (error) =>
         error === null || writer === null
           ? lastEvents
@@ -204,3 +233,21 @@ export const makeResponseRequests = Effect.gen(function* () {
     } satisfies ResponseRequest
   })
 })
+
+/** Makes the function that answers a repeated request from the stored response. */
+export const makeStoredAnswer = Effect.map(
+  StoredResponses,
+  (stored) => (organizationId: string, orderId: string, body: OrderBody) =>
+    Effect.map(stored.find(organizationId, responseIdOf(orderId)), (match) => {
+      if (match === null) return null
+      const { response } = match
+      if (body.stream !== true) return encodeAnswer(response)
+      const events = encodeEvents(eventsOfResponse(response))
+      const answer = new StreamedAnswer({
+        take: Cause.done(),
+        disconnect: Effect.void,
+        onCut: () => undefined
+      })
+      return new StreamedResponse(answer, () => events)
+    })
+)
