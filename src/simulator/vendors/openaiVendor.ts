@@ -199,30 +199,40 @@ const completeAt = (desk: Desk) =>
     )
   })
 
+const namedEvent = (type: string, json: string): string => `event: ${type}\n${eventOf(json)}`
+
+/** All events of a streamed response, in order. */
 const responseEvents = (acceptedEntry: AcceptedEntry, written: WrittenResponse) => {
-  const events = eventsBeforeEnd(acceptedEntry, written)
+  const { switches } = acceptedEntry
+  const before = eventsBeforeEnd(acceptedEntry, written)
   const response = responseOf(acceptedEntry, written)
-  const type = `response.${String(response.status)}`
-  const usage = isOn(acceptedEntry.switches, "nousage") ? null : responseUsage(written)
-  return [...events, { type, response: { ...response, usage } }].map((event, sequence_number) => ({
-    event: event.type,
-    data: { ...event, sequence_number }
-  }))
+  const usage = isOn(switches, "nousage") ? null : responseUsage(written)
+  const end = { type: `response.${String(response.status)}`, response: { ...response, usage } }
+  return [
+    ...before.map((event, sequence_number) =>
+      namedEvent(event.type, JSON.stringify({ ...event, sequence_number }))
+    ),
+    namedEvent(
+      end.type,
+      withUsageWord(
+        JSON.stringify({ ...end, sequence_number: before.length }),
+        switches,
+        usageFields
+      )
+    )
+  ]
 }
 
-const namedEvent = ({ event, data }: { readonly event: string; readonly data: object }): string =>
-  `event: ${event}\n${eventOf(JSON.stringify(data))}`
-
-const responseError = namedEvent({
-  event: "error",
-  data: {
+const responseError = namedEvent(
+  "error",
+  JSON.stringify({
     type: "error",
     code: "server_error",
     message: "The server had an error",
     param: null,
     sequence_number: 1000
-  }
-})
+  })
+)
 
 const respond = Effect.fnUntraced(function* (call: Call) {
   const { request, chat } = yield* decodeResponse(call.body)
@@ -246,7 +256,7 @@ const respond = Effect.fnUntraced(function* (call: Call) {
     Effect.fnUntraced(function* (acceptedEntry) {
       yield* end(responsesDesk, acceptedEntry, usage.completion_tokens)
       if (request.stream === true) {
-        const events = responseEvents(acceptedEntry, written).map(namedEvent)
+        const events = responseEvents(acceptedEntry, written)
         return yield* streamEvents(acceptedEntry.switches, events, responseError)
       }
       const text = answerOf(

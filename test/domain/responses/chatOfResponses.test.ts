@@ -37,7 +37,7 @@ describe("the chat of a response", () => {
       ]
     ]
   ])("%s", (_, fields, messages) => {
-    assert.deepStrictEqual(translated(fields).body.messages, messages)
+    assert.deepStrictEqual<unknown>(translated(fields).body.messages, messages)
   })
 
   it.each([
