@@ -235,6 +235,12 @@ layer(layerOverSockets)("openai_responses", (it) => {
       },
       { says: "half a text and its item", said: [delta("he"), done] },
       {
+        says: "a field of the vendor beside the items",
+        said: [
+          event("response.completed", { response: { ...good, output: [], output_text: "hello" } })
+        ]
+      },
+      {
         says: "an event without a number of its item",
         said: [event("response.strange", { words: "hello" })]
       }
@@ -242,6 +248,18 @@ layer(layerOverSockets)("openai_responses", (it) => {
   )("a text that is sent as %s is counted", ([, { said }]) =>
     Effect.gen(function* () {
       assert.strictEqual((yield* streamOf(sse(events(...said)))).outputBytes, 5)
+    })
+  )
+
+  it.effect("what is no event of a response is neither sent nor counted", () =>
+    Effect.gen(function* () {
+      const chunk = JSON.stringify({ choices: [{ index: 0, delta: { content: "hello" } }] })
+      const deep = `{"type":"response.x","a":${"[".repeat(1000)}${"]".repeat(1000)}}`
+      const { text, outputBytes } = yield* streamOf(
+        sse(events(chunk, "words", '"hello"', deep, completed))
+      )
+      assert.strictEqual(text, events(completed))
+      assert.strictEqual(outputBytes, 5)
     })
   )
 

@@ -3,6 +3,7 @@
  * gets the client's request with the whole conversation, and stores nothing.
  */
 import { Effect, Result, Schema } from "effect"
+import { nameList } from "../../domain/requestFields.ts"
 import type { ResponsesBody } from "../../domain/responses/ResponsesRequest.ts"
 import { eventsOfResponse } from "../../domain/responses/responseEvents.ts"
 import { fieldsIn, listIn } from "../../domain/responses/responseObject.ts"
@@ -91,8 +92,23 @@ const itemBytes = (item: Fields): number =>
     silentParams
   )
 
-const outputBytesOf = (output: unknown): number =>
-  listIn(output).reduce<number>((sum, item) => sum + itemBytes(item), 0)
+/** Fields of a response that repeat its request or describe the response. */
+const describingFields: ReadonlySet<string> = new Set([
+  ...silentFields,
+  ...nameList(`
+    background billing completed_at content_filters created_at error frequency_penalty
+    incomplete_details instructions max_output_tokens max_tool_calls metadata model moderation
+    object output parallel_tool_calls presence_penalty previous_response_id prompt
+    prompt_cache_key prompt_cache_retention reasoning safety_identifier service_tier status store
+    temperature text tool_choice tools top_logprobs top_p truncation usage user
+  `)
+])
+
+/** The number of bytes of text beside the items of a response, in fields of the vendor's own. */
+const otherBytes = (response: Fields): number => writtenBytes(response, describingFields)
+
+const responseBytes = (response: Fields): number =>
+  listIn(response.output).reduce<number>((sum, item) => sum + itemBytes(item), otherBytes(response))
 
 /** Accepts a response that the vendor has written to its end, be it short of what it would say. */
 const readResponse = (
@@ -104,11 +120,9 @@ const readResponse = (
   const { output, status } = result
   const isWritten = status === "completed" || status === "incomplete"
   if (isWritten && Array.isArray(output) && !isErrorText(result)) {
-    return Result.succeed({ result, usage, outputBytes: outputBytesOf(output) })
+    return Result.succeed({ result, usage, outputBytes: responseBytes(result) })
   }
-  if (status === "failed" && outputBytesOf(output) === 0) {
-    return Result.fail(refusal(account, answer))
-  }
+  if (status === "failed") return Result.fail(refusal(account, answer))
   const failure = unusableAnswer(account, answer)
   return Result.fail(
     failure._tag === "VendorLost" && usage !== null
@@ -143,16 +157,14 @@ const makeTextCount = () => {
       const bytes = writtenBytes(delta)
       return countUpTo(output_index, (bytesByItem.get(output_index) ?? 0) + bytes)
     }
-    if (lastTypes.has(type)) {
-      return listIn(fieldsIn(response).output).reduce<number>(
-        (sum, written, index) => sum + countUpTo(index, itemBytes(written)),
-        0
-      )
-    }
+    const written = fieldsIn(response)
     const { item: _, part, ...others } = event
     const bytes =
       itemBytes(fieldsIn(item)) + itemBytes(fieldsIn(part)) + writtenBytes(others, silentParams)
-    return countUpTo(output_index, bytes)
+    return listIn(written.output).reduce<number>(
+      (sum, outputItem, index) => sum + countUpTo(index, itemBytes(outputItem)),
+      countUpTo(output_index, bytes) + countUpTo("response", otherBytes(written))
+    )
   }
 }
 
@@ -186,6 +198,8 @@ const makeResponseStream = (account: ChannelAccount, options: StreamOptions) => 
       failure = judgeStreamFailure(standardRefusals, answer, refusal(account, answer), isFirst)
       return { piece: null, isLast: true }
     }
+    // What is no event of a response cannot be sent to the client, and is not charged.
+    if (typeof fields.type !== "string") return { piece: null, isLast: false }
     isFirst = false
     isComplete ||= lastTypes.has(fields.type)
     return {

@@ -25,6 +25,7 @@ import {
 } from "../../../domain/responses/responseWriter.ts"
 import { Failpoints } from "../../../runtime/Failpoints.ts"
 import { Settings } from "../../../runtime/Settings.ts"
+import { isWithin, type JsonBounds } from "../../../runtime/texts/jsonWalk.ts"
 import type { Caller } from "../../../services/Access.ts"
 import type { TextAdapter, TextAnswer, TextPiece } from "../../../services/ProtocolAdapter.ts"
 import { StoredResponses } from "../../../services/results/StoredResponses.ts"
@@ -57,7 +58,17 @@ const encodeEvents = (events: ReadonlyArray<ResponseEvent>): Uint8Array | null =
         events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join("")
       )
 
+/** Deeper values could not be encoded again. */
+const bounds: JsonBounds = {
+  levels: 64,
+  values: Number.POSITIVE_INFINITY,
+  arrayNumbers: 0,
+  otherBytes: Number.POSITIVE_INFINITY
+}
+
+/** The JSON in a vendor's text; null where it is none, or too deep. */
 const parseJson = (text: string): unknown => {
+  if (!isWithin(Buffer.from(text), bounds)) return null
   try {
     return JSON.parse(text)
   } catch {
@@ -75,15 +86,19 @@ const dataIn = (event: Uint8Array): string | null => {
   return data
 }
 
-/** Writes the events of a stream from its vendor's pieces. Data of any other form are left out. */
+/**
+ * Writes the events of a stream from its vendor's pieces. Data of any other form cannot be sent to
+ * the client, and are not charged.
+ */
 const writeWith =
   (writer: ResponseWriter) =>
   (piece: TextPiece): TextPiece => {
     const data = piece.event === null ? null : dataIn(piece.event)
     if (data === null) return piece
     const fields = parseJson(data)
-    const event = Predicate.isObject(fields) ? encodeEvents(writer.add({ ...fields })) : null
-    return { ...piece, event }
+    return Predicate.isObject(fields)
+      ? { ...piece, event: encodeEvents(writer.add({ ...fields })) }
+      : { ...piece, event: null, outputBytes: 0 }
   }
 
 /** A whole chat, also one that was too large to be decoded at once. */
