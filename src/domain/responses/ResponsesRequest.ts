@@ -25,12 +25,21 @@ import { gatewayFieldsOf } from "../unpricedWork.ts"
 // Items
 
 const words = (description: string) => Schema.String.annotate({ description })
-const itemId = optional(Schema.String, "the id of an item")
+const kind = <Kind extends string>(type: Kind) =>
+  Schema.Literal(type).annotate({ description: `Always \`${type}\`` })
+/** The words of errors, which would otherwise name the schema's identifier. */
+const expects = (expected: string) => ({ expected, message: `Expected ${expected}` })
+const itemId = optional(Schema.String, "the id of an item").annotate({
+  description: "The item's id, by which a later request can refer to it"
+})
 const callId = words("The id by which the call and its output belong together")
+const toolName = words("The tool's name")
 
-const InputText = openObject({ type: Schema.Literal("input_text"), text: Schema.String })
+const InputText = openObject({ type: kind("input_text"), text: words("The text") })
 
-const fileId = optional(Schema.String, "the id of a file of a vendor's account")
+const fileId = optional(Schema.String, "the id of a file of a vendor's account").annotate({
+  description: "Not served: files of a vendor's account are not shared"
+})
 
 const isAbsent = (value: unknown): boolean => (value ?? null) === null
 
@@ -41,10 +50,12 @@ const accountFile = (field: string, file_id: unknown): ReadonlyArray<FieldFault>
     : [{ path: "file_id", message: `Expected ${field}, as vendors' own files are not shared` }]
 
 const InputImage = openObject({
-  type: Schema.Literal("input_image"),
+  type: kind("input_image"),
   image_url: optional(MediaUrl, "an http, https or data URL"),
   file_id: fileId,
-  detail: optional(Schema.String, "low, high or auto")
+  detail: optional(Schema.String, "low, high or auto").annotate({
+    description: "How closely the model looks: `low`, `high` or `auto`"
+  })
 }).check(
   fieldCheck(({ image_url, file_id }) => [
     ...accountFile("image_url", file_id),
@@ -55,11 +66,15 @@ const InputImage = openObject({
 )
 
 const InputFile = openObject({
-  type: Schema.Literal("input_file"),
-  file_data: optional(Schema.String, "a data URL"),
+  type: kind("input_file"),
+  file_data: optional(Schema.String, "a data URL").annotate({
+    description: "The file as a data URL; either this or `file_url`"
+  }),
   file_url: optional(MediaUrl, "an http or https URL"),
   file_id: fileId,
-  filename: optional(Schema.String, "the name of a file")
+  filename: optional(Schema.String, "the name of a file").annotate({
+    description: "The file's name"
+  })
 }).check(
   fieldCheck(({ file_data, file_url, file_id }) => [
     ...accountFile("file_data", file_id),
@@ -69,42 +84,48 @@ const InputFile = openObject({
   ])
 )
 
-const OutputText = openObject({ type: Schema.Literal("output_text"), text: Schema.String })
-const Refusal = openObject({ type: Schema.Literal("refusal"), refusal: Schema.String })
+const OutputText = openObject({ type: kind("output_text"), text: words("The text") })
+const Refusal = openObject({
+  type: kind("refusal"),
+  refusal: words("What the model said instead of an answer")
+})
 
 const Part = Schema.Union([InputText, InputImage, InputFile, OutputText, Refusal]).annotate({
-  expected: "a part of type input_text, input_image, input_file, output_text or refusal"
+  identifier: "ResponsePart",
+  description: "A part of a message, or of the output of a tool",
+  ...expects("a part of type input_text, input_image, input_file, output_text or refusal")
 })
 export type Part = typeof Part.Type
 
 const Content = Schema.Union([Schema.String, Schema.Array(Part)]).annotate({
+  description: "A text, or its parts",
   expected: "a text or an array of parts"
 })
 
 const roles = ["user", "assistant", "system", "developer"] as const
 
 const Message = openObject({
-  type: Schema.optionalKey(Schema.Literal("message")),
+  type: Schema.optionalKey(kind("message")),
   id: itemId,
-  role: Schema.Literals(roles),
+  role: Schema.Literals(roles).annotate({ description: "Who speaks" }),
   content: Content
 })
 export type Message = typeof Message.Type
 
 const FunctionCall = openObject({
-  type: Schema.Literal("function_call"),
+  type: kind("function_call"),
   id: itemId,
   call_id: callId,
-  name: Schema.String,
-  arguments: Schema.String
+  name: toolName,
+  arguments: words("The arguments, as JSON in a text")
 })
 
 const CustomCall = openObject({
-  type: Schema.Literal("custom_tool_call"),
+  type: kind("custom_tool_call"),
   id: itemId,
   call_id: callId,
-  name: Schema.String,
-  input: Schema.String
+  name: toolName,
+  input: words("The input, as a text")
 })
 
 const outputFields = {
@@ -113,19 +134,23 @@ const outputFields = {
   output: Content
 }
 const FunctionOutput = openObject({
-  type: Schema.Literal("function_call_output"),
+  type: kind("function_call_output"),
   ...outputFields
 })
 const CustomOutput = openObject({
-  type: Schema.Literal("custom_tool_call_output"),
+  type: kind("custom_tool_call_output"),
   ...outputFields
 })
 
-const Reasoning = openObject({ type: Schema.Literal("reasoning"), id: itemId })
+const Reasoning = openObject({ type: kind("reasoning"), id: itemId })
 
 const ItemReference = openObject({
-  type: Schema.optionalKey(Schema.NullOr(Schema.Literal("item_reference"))),
-  id: Schema.String
+  type: Schema.optionalKey(
+    Schema.NullOr(Schema.Literal("item_reference")).annotate({
+      description: "`item_reference`, or left out"
+    })
+  ),
+  id: words("The id of an item of a stored response")
 })
 export type ItemReference = typeof ItemReference.Type
 
@@ -146,39 +171,60 @@ export const Item = Schema.Union([
 ]).annotate({ expected: anyItem })
 export type Item = typeof Item.Type
 
-const InputItem = Schema.Union([...Item.members, ItemReference]).annotate({ expected: anyItem })
+const InputItem = Schema.Union([...Item.members, ItemReference]).annotate({
+  identifier: "ResponseInputItem",
+  description: "A message, a call of a tool or its output, reasoning, or a reference to an item",
+  ...expects(anyItem)
+})
 export type InputItem = typeof InputItem.Type
 
 // Tools and formats
 
+const description = optional(Schema.String, "a text").annotate({
+  description: "What it is for, as the model is told"
+})
+const strict = optionalBoolean.annotate({ description: "Whether the schema is kept strictly" })
+const NonEmptyName = Schema.NonEmptyString.annotate({ description: "The tool's name" })
+
 const FunctionTool = openObject({
-  type: Schema.Literal("function"),
-  name: Schema.NonEmptyString,
-  description: optional(Schema.String, "a text"),
-  parameters: optional(Schema.Record(Schema.String, Schema.Unknown), "a JSON Schema"),
-  strict: optionalBoolean
+  type: kind("function"),
+  name: NonEmptyName,
+  description,
+  parameters: optional(Schema.Record(Schema.String, Schema.Unknown), "a JSON Schema").annotate({
+    description: "JSON Schema of the arguments"
+  }),
+  strict
 })
 
 const CustomTool = openObject({
-  type: Schema.Literal("custom"),
-  name: Schema.NonEmptyString,
-  description: optional(Schema.String, "a text"),
-  format: optional(openObject({ type: Schema.String }), "a format of an input")
+  type: kind("custom"),
+  name: NonEmptyName,
+  description,
+  format: optional(
+    openObject({ type: words("`text` or `grammar`") }),
+    "a format of an input"
+  ).annotate({ description: "Format of the input" })
 })
 
 const Tool = Schema.Union([FunctionTool, CustomTool]).annotate({
-  expected: "a tool of type function or custom, which the client runs"
+  identifier: "ResponseTool",
+  description: "A tool that the client runs",
+  ...expects("a tool of type function or custom, which the client runs")
 })
 export type Tool = typeof Tool.Type
 
 const NamedTool = openObject({
-  type: Schema.Literals(["function", "custom"]),
-  name: Schema.NonEmptyString
+  type: Schema.Literals(["function", "custom"]).annotate({
+    description: "`function` or `custom`"
+  }),
+  name: NonEmptyName
 })
 const AllowedTools = openObject({
-  type: Schema.Literal("allowed_tools"),
-  mode: Schema.Literals(["auto", "required"]),
-  tools: Schema.Array(NamedTool)
+  type: kind("allowed_tools"),
+  mode: Schema.Literals(["auto", "required"]).annotate({
+    description: "Whether the model has to call one of them"
+  }),
+  tools: Schema.Array(NamedTool).annotate({ description: "The tools that may be called" })
 })
 const ToolChoice = Schema.Union([
   Schema.Literals(["none", "auto", "required"]),
@@ -191,13 +237,19 @@ export type ToolChoice = typeof ToolChoice.Type
 
 const formatTypes = "a format of type text, json_object or json_schema"
 const TextFormat = Schema.Union([
-  openObject({ type: Schema.Literals(["text", "json_object"]) }),
   openObject({
-    type: Schema.Literal("json_schema"),
-    name: Schema.String,
-    schema: Schema.Record(Schema.String, Schema.Unknown),
-    description: optional(Schema.String, "a text"),
-    strict: optionalBoolean
+    type: Schema.Literals(["text", "json_object"]).annotate({
+      description: "`text` or `json_object`"
+    })
+  }),
+  openObject({
+    type: kind("json_schema"),
+    name: words("The format's name"),
+    schema: Schema.Record(Schema.String, Schema.Unknown).annotate({
+      description: "JSON Schema of the answer"
+    }),
+    description,
+    strict
   })
 ]).annotate({ expected: formatTypes })
 export type TextFormat = typeof TextFormat.Type
@@ -236,7 +288,7 @@ const ResponsesFields = Schema.Struct({
   }),
   stream: optionalBoolean.annotate({ description: "Answer as server-sent events" }),
   stream_options: optional(
-    openObject({ include_obfuscation: optionalBoolean }),
+    openObject({ include_obfuscation: optionalBoolean.annotate({ description: "No effect" }) }),
     "an object"
   ).annotate({ description: "`include_obfuscation`, which is not needed: events have none" }),
   max_output_tokens: wholeUpTo(MAX_OUTPUT_TOKENS).annotate({
@@ -250,20 +302,31 @@ const ResponsesFields = Schema.Struct({
   tool_choice: optional(
     ToolChoice,
     "none, auto, required, or an object of type function, custom or allowed_tools"
-  ),
-  parallel_tool_calls: optionalBoolean,
+  ).annotate({ description: "Whether the model calls tools, and which" }),
+  parallel_tool_calls: optionalBoolean.annotate({
+    description: "Whether the model may call several tools in one turn"
+  }),
   text: optional(
     openObject({
-      format: optional(TextFormat, formatTypes),
-      verbosity: optional(Schema.Literals(["low", "medium", "high"]), "low, medium or high")
+      format: optional(TextFormat, formatTypes).annotate({ description: "Format of the answer" }),
+      verbosity: optional(
+        Schema.Literals(["low", "medium", "high"]),
+        "low, medium or high"
+      ).annotate({ description: "How long the answer is" })
     }),
     "an object"
   ).annotate({ description: "`format` of the answer, and its `verbosity`" }),
   reasoning: optional(
     openObject({
-      effort: optional(Schema.String, "an effort such as low"),
-      summary: optional(Schema.String, "auto, concise or detailed"),
-      generate_summary: optional(Schema.String, "auto, concise or detailed")
+      effort: optional(Schema.String, "an effort such as low").annotate({
+        description: "How much the model thinks, such as `low`"
+      }),
+      summary: optional(Schema.String, "auto, concise or detailed").annotate({
+        description: "Which summary of the reasoning the answer has"
+      }),
+      generate_summary: optional(Schema.String, "auto, concise or detailed").annotate({
+        description: "The older name of `summary`"
+      })
     }),
     "an object"
   ).annotate({ description: "`effort` and `summary` of the model's reasoning" }),
@@ -271,19 +334,23 @@ const ResponsesFields = Schema.Struct({
     Schema.Array(Schema.Literals(includable)),
     `an array of ${includable.join(", ")}`
   ).annotate({ description: "What else the answer has" }),
-  temperature: numberBetween(0, 2),
-  top_p: numberBetween(0, 1),
+  temperature: numberBetween(0, 2).annotate({ description: "Sampling temperature" }),
+  top_p: numberBetween(0, 1).annotate({ description: "Nucleus sampling" }),
   top_logprobs: optional(
     Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 20 })),
     "a whole number from 0 to 20"
-  ),
+  ).annotate({ description: "Log probabilities of that many alternatives to each token" }),
   truncation: optional(
     Schema.Literal("disabled"),
     "disabled, as a conversation that is too long is refused"
-  ),
-  user: optional(Schema.String, "a text"),
-  safety_identifier: optional(Schema.String, "a text"),
-  prompt_cache_key: optional(Schema.String, "a text"),
+  ).annotate({ description: "`disabled`: a conversation that is too long is refused" }),
+  user: optional(Schema.String, "a text").annotate({ description: "Handed on to the vendor" }),
+  safety_identifier: optional(Schema.String, "a text").annotate({
+    description: "Handed on to the vendor"
+  }),
+  prompt_cache_key: optional(Schema.String, "a text").annotate({
+    description: "Handed on to the vendor"
+  }),
   metadata: MetadataField
 })
 

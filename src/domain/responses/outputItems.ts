@@ -23,7 +23,7 @@ interface ItemEnd {
 }
 
 /** What stands beside an answer's text. */
-export interface TextNotes {
+interface TextNotes {
   readonly annotations: ReadonlyArray<Fields>
   readonly logprobs: ReadonlyArray<Fields>
 }

@@ -38,7 +38,7 @@ const countIn = (fields: Fields, name: string): number => {
 }
 
 /** The usage of a chat in the names of a response; null where the vendor counted none. */
-export const responseUsage = (chatUsage: unknown): Fields | null => {
+const responseUsage = (chatUsage: unknown): Fields | null => {
   if (!Predicate.isObject(chatUsage)) return null
   const usage = fieldsIn(chatUsage)
   const input_tokens = countIn(usage, "prompt_tokens")

@@ -24,7 +24,7 @@ const itemsOf = ({ input, response }: StoredResponse): ReadonlyArray<Item> => [
 
 const idOf = (item: Item): string | null => item.id ?? null
 
-export interface Conversation {
+interface Conversation {
   /** All items, the oldest first. */
   readonly items: ReadonlyArray<PlacedItem>
   /** The items that are new in this request. */

@@ -38,7 +38,7 @@ import { failedWhileWriting, hasFailed } from "../workOrder.ts"
 import { makeConversations } from "./conversations.ts"
 
 /** The request of a response, whose answer comes whole or as a stream. */
-export interface ResponseRequest {
+interface ResponseRequest {
   readonly request: WholeRequest<TextAdapter> & StreamedTextRequest
   /** The order with its response, which is stored where its client wants that. */
   readonly withStore: <Product, Answer>(
