@@ -141,6 +141,7 @@ const numbers = Record.map(
     maxContentBytes: ["GATEWAY_MAX_CONTENT_BYTES", positiveWhole],
     maxFileBytes: ["GATEWAY_MAX_FILE_BYTES", positiveWhole],
     fileHours: ["GATEWAY_FILE_HOURS", positive],
+    responseHours: ["GATEWAY_RESPONSE_HOURS", positive],
     organizationFileBytes: ["GATEWAY_ORGANIZATION_FILE_BYTES", positiveWhole],
     organizationFiles: ["GATEWAY_ORGANIZATION_FILES", positiveWhole],
     maxMediaBodyBytes: ["GATEWAY_MAX_BODY_BYTES", positiveWhole],

@@ -173,6 +173,7 @@ const usual: ReadonlyArray<DemoModel> = [
   },
   { ...sketch, id: "sketch-1", protocol: "gemini", upstream: "gemini-3-pro-image-preview" },
   { ...talk, id: "talk-1", protocol: "openai", upstream: "sim-talk-1" },
+  { ...talk, id: "talk-2", protocol: "openai_responses", upstream: "sim-talk-2" },
   { ...look, id: "look-1", protocol: "openai", upstream: "sim-look-1" },
   { ...vector, id: "vector-1", protocol: "openai", upstream: "sim-vector-1" },
   { ...rank, id: "rank-1", protocol: "jina", upstream: "sim-rank-1" },
@@ -328,7 +329,13 @@ const reserved = [
 ] as const
 
 /** The protocols whose base address ends with the version of the API. */
-const versioned: ReadonlySet<string> = new Set(["ip_a", "openai", "jina", "elevenlabs"])
+const versioned: ReadonlySet<string> = new Set([
+  "ip_a",
+  "openai",
+  "openai_responses",
+  "jina",
+  "elevenlabs"
+])
 
 const calledBy = (model: DemoModel) => model.relay ?? model.protocol
 

@@ -14,6 +14,7 @@ import * as files from "./features/files/layer.ts"
 import * as history from "./features/history/layer.ts"
 import * as priceLists from "./features/priceLists/layer.ts"
 import * as reconciliations from "./features/reconciliations/layer.ts"
+import * as responses from "./features/responses/layer.ts"
 import * as statements from "./features/statements/layer.ts"
 import * as transfers from "./features/transfers/layer.ts"
 import * as usage from "./features/usage/layer.ts"
@@ -63,6 +64,7 @@ export const layerStores = (secrets: Secrets) =>
     history.layerStores,
     priceLists.layerStores,
     reconciliations.layerStores,
+    responses.layerStores,
     statements.layerStores,
     transfers.layerStores,
     usage.layerStores,
@@ -92,6 +94,7 @@ const layerApi = HttpApiBuilder.layer(ReferenceApi, { openapiPath: "/openapi.jso
     history.layerHandlers,
     priceLists.layerHandlers,
     reconciliations.layerHandlers,
+    responses.layerHandlers,
     statements.layerHandlers,
     transfers.layerHandlers,
     usage.layerHandlers,
@@ -156,6 +159,7 @@ export const layerServer = (secrets: Secrets, address: Addresses, routes = layer
           layerAuditor,
           archive.layerJobs,
           files.layerJobs,
+          responses.layerJobs,
           statements.layerJobs,
           webhooks.layerJobs,
           layerMetricsOf(address)

@@ -26,6 +26,7 @@ import { makeJina } from "./jina.ts"
 import { makeMiniMax } from "./minimax.ts"
 import { makeOpenAi } from "./openai/openai.ts"
 import { makeOpenAiAudio } from "./openai/openaiAudio.ts"
+import { makeOpenAiResponses } from "./openai/openaiResponses.ts"
 import { makeQueueAdapters } from "./queueAdapters.ts"
 import { makeVeo } from "./veo.ts"
 import { makeVpA } from "./vp_a.ts"
@@ -56,7 +57,10 @@ export const layerAdapters = Layer.effect(
       ip_c: yield* makeIpC,
       gemini: yield* makeGemini
     } satisfies Record<ImageProtocol, ImageAdapter>
-    const text = { openai: yield* makeOpenAi } satisfies Record<TextProtocol, TextAdapter>
+    const text = {
+      openai: yield* makeOpenAi,
+      openai_responses: yield* makeOpenAiResponses
+    } satisfies Record<TextProtocol, TextAdapter>
     const rerank = { jina: yield* makeJina } satisfies Record<RerankProtocol, RerankAdapter>
     const audio = {
       dashscope: yield* makeDashScope,

@@ -1,6 +1,7 @@
 /** The complete HTTP contract, without server code, for clients. */
 import { ModelsGroup } from "../features/catalog/ModelsApi.ts"
 import { FilesGroup } from "../features/files/FilesApi.ts"
+import { ResponsesGroup } from "../features/responses/ResponsesApi.ts"
 import { StatementsGroup } from "../features/statements/StatementsApi.ts"
 import { AccountGroup } from "../features/usage/AccountApi.ts"
 import { OrdersGroup } from "../features/usage/OrdersApi.ts"
@@ -22,6 +23,7 @@ export class GatewayApi extends customerApi(
   ImagesGroup,
   FilesGroup,
   TextsGroup,
+  ResponsesGroup,
   AudioGroup,
   QuotesGroup,
   AccountGroup,

@@ -30,11 +30,53 @@ const formatPath = (path: ReadonlyArray<PropertyKey | { readonly key: PropertyKe
     .join("")
     .replace(/^\./, "")
 
+type Path = ReadonlyArray<PropertyKey | { readonly key: PropertyKey }>
+
+/** Matches the message for a value that is none of a few texts. */
+const otherLiteral = /^Expected "/
+
+/**
+ * The faults of a union of objects that differ by their `type`: those of the objects with the type
+ * of the value. A value of an unknown type has one fault, at its type.
+ */
+const fittingFaults = (
+  { ast, issues }: SchemaIssue.AnyOf,
+  path: Path
+): ReadonlyArray<FieldFault> => {
+  const typePath = formatPath([...path, "type"])
+  const candidates = issues.map((issue) => faultsAt(issue, path))
+  const ofThisType = candidates.filter(
+    (faults) => !faults.some((fault) => fault.path === typePath && otherLiteral.test(fault.message))
+  )
+  const expected = ast.annotations?.expected
+  if (ofThisType.length > 0 || typeof expected !== "string") {
+    return (ofThisType.length > 0 ? ofThisType : candidates).flat()
+  }
+  return [{ path: typePath, message: `Expected ${expected}` }]
+}
+
+const faultsAt = (issue: SchemaIssue.Issue, path: Path): ReadonlyArray<FieldFault> => {
+  switch (issue._tag) {
+    case "Pointer":
+      return faultsAt(issue.issue, [...path, ...issue.path])
+    case "Composite":
+      return issue.issues.flatMap((inner) => faultsAt(inner, path))
+    case "Encoding":
+      return faultsAt(issue.issue, path)
+    case "AnyOf":
+      if (issue.issues.length > 0) return fittingFaults(issue, path)
+  }
+  return formatIssue(issue).issues.map(({ path: innerPath = [], message }) => ({
+    path: formatPath([...path, ...innerPath]),
+    message
+  }))
+}
+
 /**
  * The faults that a schema finds in a document, with paths and messages in the form of this API.
  */
 export const issueFaults = (issue: SchemaIssue.Issue): ReadonlyArray<FieldFault> =>
-  formatIssue(issue).issues.map(({ path = [], message }) => ({ path: formatPath(path), message }))
+  faultsAt(issue, [])
 
 /** Splits a whitespace-separated list of names. */
 export const nameList = (text: string): ReadonlyArray<string> => text.trim().split(/\s+/)
@@ -44,23 +86,21 @@ export const MAX_FIELD_FAULTS = 20
 /** The maximum length of a field name in an error, in characters. */
 const MAX_NAME = 100
 
-/**
- * Fails with all faults and uses the first one as the main message; succeeds if there is no fault.
- */
+/** The error of all faults, with the first one as its main message. */
+export const invalidFields = (faults: ReadonlyArray<FieldFault>): InvalidRequest => {
+  const [first] = faults
+  return new InvalidRequest({
+    message: first === undefined ? "The request is not valid" : `${first.path}: ${first.message}`,
+    param: first?.path ?? null,
+    ...(faults.length > 1 ? { faults } : {})
+  })
+}
+
+/** Fails with all faults; succeeds if there is no fault. */
 export const withoutFaults = (
   faults: ReadonlyArray<FieldFault>
-): Result.Result<void, InvalidRequest> => {
-  const [first] = faults
-  return first === undefined
-    ? Result.succeed(undefined)
-    : Result.fail(
-        new InvalidRequest({
-          message: `${first.path}: ${first.message}`,
-          param: first.path,
-          ...(faults.length > 1 ? { faults } : {})
-        })
-      )
-}
+): Result.Result<void, InvalidRequest> =>
+  faults.length === 0 ? Result.succeed(undefined) : Result.fail(invalidFields(faults))
 
 /**
  * Faults for every field that is not one of `fields`. Each fault suggests the field that was

@@ -105,13 +105,19 @@ export interface WorkRequest<Adapter> {
   ) => Result.Result<void, InvalidRequest>
 }
 
+/** The vendor's name of the ordered model, and its name in the catalog. */
+export interface WorkNames {
+  readonly upstreamModel: string
+  readonly model: string
+}
+
 /** A request whose answer comes as a whole. */
 export interface WholeRequest<Adapter> extends WorkRequest<Adapter> {
   /** Calls the vendor and waits for the complete answer. */
   readonly requestWork: (
     adapter: Adapter,
     account: ChannelAccount,
-    upstreamModel: string
+    names: WorkNames
   ) => Effect.Effect<TextAnswer, VendorFailure>
 }
 
@@ -142,7 +148,7 @@ export const chatRequest = (
     serviceOf: textService,
     checkLimits: (model, expected, bounds) =>
       checkChatAnswer(body, chatOutput(body, limitsOf(model)), expected, bounds),
-    requestWork: (adapter, account, upstreamModel) =>
+    requestWork: (adapter, account, { upstreamModel }) =>
       adapter.complete(account, { upstreamModel, body })
   }
 }
@@ -158,7 +164,8 @@ export const embeddingRequest = ({
   expectedBy: (model) => estimateEmbedding(body, limitsOf(model)),
   serviceOf: textService,
   checkLimits: (_, __, bounds) => checkEmbeddingAnswer(body, bounds),
-  requestWork: (adapter, account, upstreamModel) => adapter.embed(account, { upstreamModel, body })
+  requestWork: (adapter, account, { upstreamModel }) =>
+    adapter.embed(account, { upstreamModel, body })
 })
 
 export const rerankRequest = ({
@@ -172,7 +179,8 @@ export const rerankRequest = ({
   expectedBy: (model) => estimateRerank(body, limitsOf(model)),
   serviceOf: (_, { rerank }, protocol) => jsonService(rerank?.get(protocol)),
   checkLimits: noLimits,
-  requestWork: (adapter, account, upstreamModel) => adapter.rerank(account, { upstreamModel, body })
+  requestWork: (adapter, account, { upstreamModel }) =>
+    adapter.rerank(account, { upstreamModel, body })
 })
 
 export const makeOrderResolution = Effect.gen(function* () {

@@ -12,6 +12,7 @@ import {
 import { editRequest, type ImageEditBody } from "../domain/image/ImageEditRequest.ts"
 import type { ImageBody, ImageRequest } from "../domain/image/ImageRequest.ts"
 import type { RerankBody } from "../domain/rerank/RerankRequest.ts"
+import type { ResponsesBody } from "../domain/responses/ResponsesRequest.ts"
 import type { SpeechBody } from "../domain/speech/SpeechRequest.ts"
 import type { ChatBody, EmbeddingBody } from "../domain/text/TextRequest.ts"
 import type { TranscriptionBody } from "../domain/transcription/TranscriptionRequest.ts"
@@ -37,11 +38,12 @@ import {
 } from "./OrderResolution.ts"
 import type { PaidOrder } from "./orderValue.ts"
 import { makePaidOrders } from "./paidOrder.ts"
-import type { StreamedAnswer } from "./streamedAnswer.ts"
+import { type StreamedAnswer, StreamedResponse } from "./streamedAnswer.ts"
 import { makeTranscriptionRequests, speechRequest } from "./text/audioRequests.ts"
+import { makeResponseRequests, makeStoredAnswer } from "./text/responses/responseRequest.ts"
 import { makeSpeechTask } from "./text/speechTask.ts"
 import { makeStreamedWork, type StreamedWork } from "./text/streamedWork.ts"
-import { makeTextStream } from "./text/textStream.ts"
+import { chatStreamRequest, makeTextStream } from "./text/textStream.ts"
 import { makeWorkOrder } from "./text/workOrder.ts"
 import { makeQueueDispatch } from "./video/queueDispatch.ts"
 import { type AcceptedVideo, makeVideoOrder } from "./video/videoOrder.ts"
@@ -109,6 +111,15 @@ export class Orders extends Context.Service<
      * end of its stream.
      */
     chat(caller: Caller, body: ChatBody, key?: string): OrderResultOr<AnswerBody | StreamedAnswer>
+    /**
+     * Like `chat`, in the form of the Responses API. The response is stored after its charge where
+     * its client wants that.
+     */
+    response(
+      caller: Caller,
+      body: ResponsesBody,
+      key?: string
+    ): OrderResultOr<AnswerBody | StreamedResponse>
     embeddings(caller: Caller, body: EmbeddingBody, key?: string): OrderResultOr<AnswerBody>
     /** Compares documents with a query. */
     rerank(caller: Caller, body: RerankBody, key?: string): OrderResultOr<AnswerBody>
@@ -190,7 +201,9 @@ const replays = {
 }
 
 /** The ordering endpoints. A request is identified by its path and its idempotency key. */
-const makeIdempotentPaths = Effect.map(makeWithIdempotency, (withIdempotency) => {
+const makeIdempotentPaths = Effect.gen(function* () {
+  const withIdempotency = yield* makeWithIdempotency
+  const storedAnswer = yield* makeStoredAnswer
   const videosAt = (path: string) =>
     withIdempotency({ path, modalities: ["video"], replayOf: replays.video })
   const imagesAt = (path: string) =>
@@ -223,6 +236,12 @@ const makeIdempotentPaths = Effect.map(makeWithIdempotency, (withIdempotency) =>
       modalities: ["chat", "vlm"],
       replayOf: replays.text
     }),
+    response: withIdempotency<AnswerBody | StreamedResponse>({
+      path: "/v1/responses",
+      modalities: ["chat", "vlm"],
+      replayOf: replays.text,
+      storedAnswer
+    }),
     embeddings: withIdempotency({
       path: "/v1/embeddings",
       modalities: ["embedding"],
@@ -253,6 +272,7 @@ export const layerOrders = Layer.effect(
     const streamedWork = yield* makeStreamedWork(resolve, keyTurns)
     const speechTask = yield* makeSpeechTask(resolve, keyTurns)
     const makeTranscription = yield* makeTranscriptionRequests
+    const makeResponse = yield* makeResponseRequests
     const { run: runOrder, submitWaiting } = yield* makePaidOrders
     const queue = yield* makeQueueDispatch(videoOrder, { submitWaiting })
     const idempotent = yield* makeIdempotentPaths
@@ -320,8 +340,25 @@ export const layerOrders = Layer.effect(
 
     const runChat = (caller: Caller, body: ChatBody, key: RequestKey | null) =>
       body.stream === true
-        ? runStreamed(textStream(caller, body), key)
+        ? runStreamed(textStream(caller, chatStreamRequest(body)), key)
         : runToEnd(workOrder(caller, chatRequest(body)), key)
+
+    const runResponse = Effect.fnUntraced(function* (
+      caller: Caller,
+      body: ResponsesBody,
+      key: RequestKey | null
+    ) {
+      const { request, withStore, lastEventsOf } = yield* makeResponse(caller, body)
+      if (body.stream !== true) {
+        return yield* runToEnd(Effect.map(workOrder(caller, request), withStore), key)
+      }
+      const streamed = Effect.map(textStream(caller, request), ({ answer, order, ...rest }) => ({
+        ...rest,
+        order: withStore(order),
+        answer: new StreamedResponse(answer, lastEventsOf)
+      }))
+      return yield* runStreamed(streamed, key)
+    })
 
     /** Runs an order whose sound is read and measured before the hold. */
     const runTranscription = (
@@ -367,6 +404,10 @@ export const layerOrders = Layer.effect(
         ),
       chat: (caller, body, key) =>
         idempotent.chat(caller, body, key, (requestKey) => runChat(caller, body, requestKey)),
+      response: (caller, body, key) =>
+        idempotent.response(caller, body, key, (requestKey) =>
+          runResponse(caller, body, requestKey)
+        ),
       embeddings: (caller, body, key) =>
         idempotent.embeddings(caller, body, key, (requestKey) =>
           runToEnd(workOrder(caller, embeddingRequest(body)), requestKey)

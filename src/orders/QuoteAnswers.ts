@@ -17,6 +17,7 @@ import {
 import type { ImageBody } from "../domain/image/ImageRequest.ts"
 import type { Quote } from "../domain/money/Quote.ts"
 import type { RerankBody } from "../domain/rerank/RerankRequest.ts"
+import type { ResponsesBody } from "../domain/responses/ResponsesRequest.ts"
 import type { SpeechBody } from "../domain/speech/SpeechRequest.ts"
 import type { ChatBody, EmbeddingBody } from "../domain/text/TextRequest.ts"
 import type {
@@ -43,6 +44,7 @@ import {
   speechRequest,
   transcriptionWork
 } from "./text/audioRequests.ts"
+import { makeResponseRequests } from "./text/responses/responseRequest.ts"
 
 /**
  * Whether the available money is enough at this moment. Another order may take the money a moment
@@ -109,6 +111,7 @@ export class Quotes extends Context.Service<
     video(caller: Caller, body: VideoBody): Effect.Effect<Quoted, QuoteRefusal>
     images(caller: Caller, body: ImageBody): Effect.Effect<Quoted, QuoteRefusal>
     chat(caller: Caller, body: ChatBody): Effect.Effect<Quoted, QuoteRefusal>
+    response(caller: Caller, body: ResponsesBody): Effect.Effect<Quoted, QuoteRefusal>
     embeddings(caller: Caller, body: EmbeddingBody): Effect.Effect<Quoted, QuoteRefusal>
     rerank(caller: Caller, body: RerankBody): Effect.Effect<Quoted, QuoteRefusal>
     speech(caller: Caller, body: SpeechBody): Effect.Effect<Quoted, QuoteRefusal>
@@ -142,6 +145,7 @@ export const layerQuotes = Layer.effect(
     const queue = yield* ChannelQueue
     const resolve = yield* makeOrderResolution
     const transcriptionRequest = yield* makeTranscriptionRequests
+    const responseRequest = yield* makeResponseRequests
 
     const modality: Quotes["Service"]["modality"] = Effect.fn("Quotes.modality")(
       function* (caller, modelName) {
@@ -218,6 +222,13 @@ export const layerQuotes = Layer.effect(
       images: (caller, body) =>
         quoteWithMoney(caller, resolve.images(caller, { body, edit: null })),
       chat: (caller, body) => quoteWithMoney(caller, resolve.work(caller, chatRequest(body))),
+      response: (caller, body) =>
+        quoteWithMoney(
+          caller,
+          Effect.flatMap(responseRequest(caller, body), ({ request }) =>
+            resolve.work(caller, request)
+          )
+        ),
       embeddings: (caller, body) =>
         quoteWithMoney(caller, resolve.work(caller, embeddingRequest(body))),
       rerank: (caller, body) => quoteWithMoney(caller, resolve.work(caller, rerankRequest(body))),

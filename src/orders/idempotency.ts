@@ -30,6 +30,18 @@ interface OrderingPath<A> {
    * this path cannot have.
    */
   readonly replayOf: (recalled: FirstAnswer) => A | null
+  /** Finds the answer to an order where its kind is stored; null where this one is not. */
+  readonly storedAnswer?: (
+    organizationId: string,
+    orderId: string,
+    body: OrderBody
+  ) => Effect.Effect<A | null>
+}
+
+/** What the body of every order has. */
+export interface OrderBody {
+  readonly model: string
+  readonly stream?: boolean | null
 }
 
 /**
@@ -40,27 +52,44 @@ export const makeWithIdempotency = Effect.gen(function* () {
   const idempotencyKeys = yield* IdempotencyKeys
   const checkModel = yield* makeModelCheck
 
-  return <A>({ path, modalities, replayOf }: OrderingPath<A>) => {
+  return <A>({ path, modalities, replayOf, storedAnswer }: OrderingPath<A>) => {
     const firstResult = (answer: A): OrderResult<A> => ({
       answer: Result.succeed(answer),
       isReplay: false
     })
 
-    const replay = (recalled: FirstAnswer): Effect.Effect<OrderResult<A>> => {
+    const replayed = (answer: A): OrderResult<A> => ({
+      answer: Result.succeed(answer),
+      isReplay: true
+    })
+
+    const replay = (
+      { organizationId }: Caller,
+      body: OrderBody,
+      recalled: FirstAnswer
+    ): Effect.Effect<OrderResult<A>, RepeatRefusal | Overloaded> => {
       if (recalled._tag === "Refused") {
         return Effect.succeed({ answer: Result.fail(recalled.error), isReplay: true })
+      }
+      if (recalled._tag === "ChargedText") {
+        const { orderId, refusal } = recalled
+        if (storedAnswer === undefined) return Effect.fail(refusal)
+        return Effect.flatMap(
+          failAsOverloaded(storedAnswer(organizationId, orderId, body)),
+          (answer) => (answer === null ? Effect.fail(refusal) : Effect.succeed(replayed(answer)))
+        )
       }
       const answer = replayOf(recalled)
       return answer === null
         ? // A stored result of another path cannot occur: the request fingerprint contains the path,
           // so a key that was used on another path is refused as a mismatch.
           Effect.die(new Error(`a key stands for ${recalled._tag}`))
-        : Effect.succeed({ answer: Result.succeed(answer), isReplay: true })
+        : Effect.succeed(replayed(answer))
     }
 
     return <E>(
       caller: Caller,
-      body: { readonly model: string },
+      body: OrderBody,
       key: string | undefined,
       order: (key: RequestKey | null) => Effect.Effect<A, E | KeyAlreadyUsed>
     ): Effect.Effect<OrderResult<A>, E | RepeatRefusal | ModelRefusal | Overloaded> => {
@@ -80,13 +109,13 @@ export const makeWithIdempotency = Effect.gen(function* () {
         const requestKey = yield* idempotencyKeys.keyOf(key, path, body)
         const recall = failAsOverloaded(idempotencyKeys.recall(organizationId, requestKey))
         const earlier = yield* recall
-        if (earlier !== null) return yield* replay(earlier)
+        if (earlier !== null) return yield* replay(caller, body, earlier)
         return yield* Effect.catchIf(
           Effect.map(order(requestKey), firstResult),
           isKeyAlreadyUsed,
           () =>
             Effect.flatMap(recall, (other) =>
-              other === null ? Effect.fail(requestRunning) : replay(other)
+              other === null ? Effect.fail(requestRunning) : replay(caller, body, other)
             )
         )
       })

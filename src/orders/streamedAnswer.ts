@@ -50,6 +50,17 @@ export class StreamedAnswer {
   }
 }
 
+/** A streamed response, whose last events depend on how its order ended. */
+export class StreamedResponse {
+  readonly answer: StreamedAnswer
+  readonly lastEventsOf: (error: UpstreamError | null) => Uint8Array | null
+
+  constructor(answer: StreamedAnswer, lastEventsOf: StreamedResponse["lastEventsOf"]) {
+    this.answer = answer
+    this.lastEventsOf = lastEventsOf
+  }
+}
+
 /**
  * The reason why a stream was cut short after its first bytes were sent; null for a complete
  * stream.

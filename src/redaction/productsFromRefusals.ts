@@ -19,6 +19,16 @@ const productFields: ReadonlySet<string> = new Set([
   "relevance_score"
 ])
 
+/** The field with what a model wrote, by the type of the part or item that has it. */
+const writtenFields: ReadonlyMap<unknown, string> = new Map([
+  ["custom_tool_call", "input"],
+  ["function_call", "arguments"],
+  ["output_text", "text"],
+  ["reasoning_text", "text"],
+  ["refusal", "refusal"],
+  ["summary_text", "text"]
+])
+
 /**
  * Fields in which vendors return the addresses of products, and in which they may repeat addresses
  * of the request.
@@ -56,14 +66,15 @@ const leavesOf = (value: unknown): ReadonlyArray<string> => {
 }
 
 /**
- * The values of an error that are certainly products: generated media in texts, and all values in
- * the fields `productFields`.
+ * The values of an error that are certainly products: generated media in texts, texts of a model,
+ * and all values in the fields `productFields`.
  */
 const productsIn = (value: unknown): ReadonlyArray<string> => {
   if (typeof value === "string") return generatedMediaIn(value)
   if (!Predicate.isObjectOrArray(value)) return []
+  const written = "type" in value ? writtenFields.get(value.type) : undefined
   return Object.entries(value).flatMap(([name, inner]) =>
-    productFields.has(name.toLowerCase()) ? leavesOf(inner) : productsIn(inner)
+    productFields.has(name.toLowerCase()) || name === written ? leavesOf(inner) : productsIn(inner)
   )
 }
 

@@ -24,6 +24,7 @@ export type Failpoint =
   | "video.settled"
   | "sweep.found"
   | `file.${"placed" | "stored"}`
+  | "response.stored"
 
 export const Failpoints = Context.Reference<{
   readonly pass: (failpoint: Failpoint) => Effect.Effect<void>

@@ -239,6 +239,8 @@ export const defaultSettings = {
   maxFileBytes: 64 * 1024 * 1024,
   /** Maximum number of hours that uploaded files are kept. */
   fileHours: 24,
+  /** Number of hours for which responses are stored. */
+  responseHours: 720,
   /** Maximum number of bytes of all uploaded files of one organisation. */
   organizationFileBytes: 1024 * 1024 * 1024,
   /** Maximum number of uploaded files of one organisation. */

@@ -64,6 +64,12 @@ export type FirstAnswer =
   | { readonly _tag: "Task"; readonly id: string }
   | { readonly _tag: "Images"; readonly result: AnswerBody }
   | { readonly _tag: "Text"; readonly result: AnswerBody }
+  /** A text that was charged and is not known here; `refusal` says so. */
+  | {
+      readonly _tag: "ChargedText"
+      readonly orderId: string
+      readonly refusal: IdempotencyConflict
+    }
   | { readonly _tag: "Refused"; readonly error: UpstreamError }
 
 export type RepeatRefusal = IdempotencyConflict | IdempotencyMismatch
@@ -134,9 +140,13 @@ export const recallAnswer = Effect.fnUntraced(function* (
       // Only responses that were not streamed are cached. For a streamed request, a cached response
       // therefore belongs to another request.
       if (recentAnswer !== null && !answer.streamed) return { _tag: "Text", result: recentAnswer }
-      return yield* missingAnswer(
-        "The answer to the request of this Idempotency-Key was made and charged, and is not kept; take a fresh key to make another"
-      )
+      return {
+        _tag: "ChargedText",
+        orderId: request.holdId,
+        refusal: missingAnswer(
+          "The answer to the request of this Idempotency-Key was made and charged, and is not kept; take a fresh key to make another"
+        )
+      }
     default:
       if (request.holdIsOpen) return yield* requestRunning
       return { _tag: "Refused", error: abandonedRequestError() }

@@ -9,6 +9,7 @@ import type { ImageBody, ImageEdit } from "../domain/image/ImageRequest.ts"
 import type { DeliveredImages } from "../domain/image/ImageTokenQuote.ts"
 import type { RawAnswer } from "../domain/RawAnswer.ts"
 import type { RerankBody } from "../domain/rerank/RerankRequest.ts"
+import type { ResponsesBody } from "../domain/responses/ResponsesRequest.ts"
 import type { SpeechBody } from "../domain/speech/SpeechRequest.ts"
 import type { TokenCounts } from "../domain/text/TextQuote.ts"
 import type { ChatBody, EmbeddingBody } from "../domain/text/TextRequest.ts"
@@ -289,7 +290,27 @@ export interface TextPiece {
   readonly outputBytes: number
 }
 
+/** The vendor's own Responses API. */
+export interface ResponsesAdapter {
+  /** Waits for the complete response, which is the `result`. Never retried on failure. */
+  complete(
+    account: ChannelAccount,
+    order: ModelOrder<ResponsesBody>
+  ): Effect.Effect<TextAnswer, VendorFailure>
+  /**
+   * Passes the events of the response to `take` as they arrive, the last one too. Fails also when
+   * the stream breaks, or ends with a failed response, after `take` has received events.
+   */
+  stream(
+    account: ChannelAccount,
+    order: ModelOrder<ResponsesBody>,
+    take: (pieces: ReadonlyArray<TextPiece>) => Effect.Effect<void>
+  ): Effect.Effect<void, VendorFailure>
+}
+
 export interface TextAdapter extends Checkable {
+  /** Absent where the vendor has chats alone. */
+  readonly responses?: ResponsesAdapter
   /** Waits for the complete response. Never retried on failure. */
   complete(
     account: ChannelAccount,

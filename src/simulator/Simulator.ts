@@ -19,7 +19,7 @@ import { ip_b } from "./vendors/ip_bVendor.ts"
 import { ip_c } from "./vendors/ip_cVendor.ts"
 import { jina } from "./vendors/jinaVendor.ts"
 import { minimax } from "./vendors/minimaxVendor.ts"
-import { openai } from "./vendors/openaiVendor.ts"
+import { openai, openai_responses } from "./vendors/openaiVendor.ts"
 import { replicate } from "./vendors/replicateVendor.ts"
 import { veo } from "./vendors/veoVendor.ts"
 import { vp_a } from "./vendors/vp_aVendor.ts"
@@ -81,6 +81,7 @@ const vendors = layerVendors([
   ip_c,
   gemini,
   openai,
+  openai_responses,
   jina,
   dashscope,
   elevenlabs,

@@ -67,6 +67,7 @@ export { layerAdminAuditMemory, layerOperatorsMemory } from "./operators/Operato
 export { layerOrderListsMemory } from "./operators/OrderListsMemory.ts"
 export { layerPriceListsMemory } from "./operators/PriceListsMemory.ts"
 export { layerFilesMemory } from "./results/FilesMemory.ts"
+export { layerStoredResponsesMemory } from "./results/StoredResponsesMemory.ts"
 
 // Services that the doubles replace, services built on them, and errors for doubles of your own
 

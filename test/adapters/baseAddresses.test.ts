@@ -81,6 +81,7 @@ const cases: ReadonlyArray<Base> = [
   },
   { protocol: "gemini", versions: ["/v1beta"], order: "/v1beta/models/m-1:generateContent" },
   { protocol: "openai", versions: ["/v1"], order: "/v1/chat/completions" },
+  { protocol: "openai_responses", versions: ["/v1"], order: "/v1/chat/completions" },
   { protocol: "jina", versions: ["/v1"], order: "/v1/rerank" },
   {
     protocol: "elevenlabs",

@@ -33,6 +33,7 @@ const questions: Readonly<Record<string, string>> = {
   ip_b: `/api/v1/tasks/${NIL}`,
   ip_c: `/qwen/api/v1/tasks/image/${NIL}`,
   openai: "/v1/models",
+  openai_responses: "/v1/models",
   jina: "/v1/models",
   elevenlabs: "/v1/models",
   dashscope: `/api/v1/tasks/${NIL}`,

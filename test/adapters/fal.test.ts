@@ -62,6 +62,7 @@ const fields = {
   detail: [{ loc: ["body", "prompt"], msg: "Field required", type: "missing", input: {} }]
 }
 const empty = { detail: "User is locked. Reason: Exhausted balance." }
+const absent = { detail: "no result", error_type: "not_found" }
 const strange = { detail: "The runner went away", error_type: "runner_server_error" }
 
 const subject: VideoSubject = {
@@ -234,7 +235,6 @@ const subject: VideoSubject = {
     },
     ...[
       { status: 401, body: { detail: "who?", error_type: "unauthorized" } },
-      { status: 404, body: { detail: "no result", error_type: "not_found" } },
       { status: 429, body: { detail: "slowly", error_type: "rate" } },
       { status: 502, body: { detail: "a proxy" } }
     ].map(({ status, body }) => ({
@@ -242,7 +242,13 @@ const subject: VideoSubject = {
       reply: ({ target }: { readonly target: string }) =>
         target.endsWith("/status") ? { body: job("COMPLETED") } : { status, body },
       failure: refused(status, body, { message: body.detail })
-    }))
+    })),
+    {
+      says: "a result that is not found, which tells nothing of the job",
+      reply: ({ target }) =>
+        target.endsWith("/status") ? { body: job("COMPLETED") } : { status: 404, body: absent },
+      failure: refused(404, absent, { effectiveStatus: 403, message: absent.detail })
+    }
   ],
   resultPolls: [
     {

@@ -32,11 +32,12 @@ const sectionsOf = (file: string): ReadonlyArray<readonly [title: string, text: 
 
 describe("the adapters", () => {
   it("are as many as there are protocols", () => {
-    // One folder has the adapters of all protocols that documents describe.
+    // One folder has the adapters of all protocols that documents describe, and one those of
+    // vendors of chats, with and without responses.
     const protocols = new Set([
       "queue",
       ...[videoProtocols, imageProtocols, textProtocols, rerankProtocols, audioProtocols].flatMap(
-        (table) => Object.keys(table)
+        (table) => Object.keys(table).map((name) => (name === "openai_responses" ? "openai" : name))
       )
     ])
     const homes = new Set(files.map((file) => file.replace(/(?:\.ts|\/.*)$/, "")))

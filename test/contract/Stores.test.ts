@@ -17,6 +17,7 @@ import { operatorsSuite } from "./Operators.suite.ts"
 import { orderListsSuite } from "./OrderLists.suite.ts"
 import { reconciliationsSuite } from "./Reconciliations.suite.ts"
 import { statementsSuite } from "./Statements.suite.ts"
+import { storedResponsesSuite } from "./StoredResponses.suite.ts"
 import { taskListsSuite } from "./TaskLists.suite.ts"
 import { transfersSuite } from "./Transfers.suite.ts"
 import { usageSumsSuite } from "./UsageSums.suite.ts"
@@ -47,6 +48,7 @@ for (const kind of storeKinds) {
       webhooksSuite(it)
       archivesSuite(it)
       filesSuite(it)
+      storedResponsesSuite(it)
     }
   )
 }

@@ -24,8 +24,8 @@ import { bodyAs } from "../support/gateway.ts"
 import { type CallOptions, call } from "../support/http.ts"
 import { startable, startProcess } from "../support/processes.ts"
 import { protocolCatalog, ways } from "../support/protocolCatalog.ts"
+import { responsesCatalog } from "../support/responses.ts"
 import { speechCatalog } from "../support/speechCatalog.ts"
-import { textCatalog } from "../support/textCatalog.ts"
 
 const entry = startable(fileURLToPath(new URL("../support/loudProcess.ts", import.meta.url)))
 
@@ -117,11 +117,28 @@ const succeeding = ({ method, headers }: ReceivedRequest): Reply =>
         }
       }
 
+/** Writes a response, whole or as a stream of its end alone. */
+const writingResponse = (body: string): Reply => {
+  const message = {
+    type: "message",
+    role: "assistant",
+    content: [{ type: "output_text", text: written }]
+  }
+  const response = { status: "completed", output: [message] }
+  return body.includes('"stream":true')
+    ? {
+        headers: { "content-type": "text/event-stream" },
+        body: `data: ${JSON.stringify({ type: "response.completed", response })}\n\n`
+      }
+    : { body: response }
+}
+
 /** Writes a text, whole or as a stream; of the vectors' answer only half comes. */
 const writing = ({ target, body }: ReceivedRequest): Reply => {
   const completion = {
     choices: [{ index: 0, message: { content: written }, delta: { content: written } }]
   }
+  if (target.endsWith("/responses")) return writingResponse(body)
   if (!target.endsWith("/completions"))
     return { body: JSON.stringify({ data: [written] }).slice(0, -2) }
   return body.includes('"stream":true')
@@ -215,6 +232,36 @@ const texts = [
       ]
     }
   ],
+  [
+    "responses",
+    {
+      model: "talk-1",
+      instructions: prompt,
+      input: [
+        { role: "user", content: prompt },
+        { type: "function_call", call_id: prompt, name: "f", arguments: prompt },
+        { type: "function_call_output", call_id: prompt, output: prompt }
+      ],
+      user: prompt
+    }
+  ],
+  [
+    "responses",
+    {
+      model: "talk-own",
+      stream: true,
+      input: [
+        {
+          role: "user",
+          content: [
+            { type: "input_text", text: prompt },
+            { type: "input_image", image_url: mediaUrl },
+            { type: "input_image", image_url: `data:image/png;base64,${picture}` }
+          ]
+        }
+      ]
+    }
+  ],
   ["embeddings", { model: "vector-1", input: [prompt] }],
   [
     "rerank",
@@ -244,7 +291,7 @@ const telemetryTo = (url: string | undefined): Record<string, string> =>
 /** Every model of the table and those of the texts, with the keys that must not be kept anywhere. */
 const catalogAt = (simulatorUrl: string, baseUrl: string | null) => {
   const media = protocolCatalog(simulatorUrl, channelKey)
-  const textual = textCatalog()(simulatorUrl)
+  const textual = responsesCatalog()(simulatorUrl)
   const spoken = speechCatalog(simulatorUrl)
   const channels = [...textual.channels, ...spoken.channels]
   const models = [...textual.models, ...spoken.models.filter(({ id }) => id !== "talk-1")]
@@ -258,7 +305,7 @@ const catalogAt = (simulatorUrl: string, baseUrl: string | null) => {
   }
   const textModels = new Set(texts.map(([, { model }]): string => model))
   const textChannels = channels
-    .filter(({ id }) => ["ch-t", "ch-o", "ch-j", "ch-e", "ch-q"].includes(id))
+    .filter(({ id }) => ["ch-t", "ch-r", "ch-o", "ch-j", "ch-e", "ch-q"].includes(id))
     .map((one) => ({ ...one, api_key: channelKey }))
   return {
     channels: [...media.channels, shotChannel, ...textChannels].map((channel) => ({

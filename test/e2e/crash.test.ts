@@ -1,5 +1,6 @@
 import { assert, it, layer } from "@effect/vitest"
 import { Context, Effect, Layer, Schema, type Scope } from "effect"
+import { responseIdOf } from "../../src/domain/responses/responseIds.ts"
 import type { Failpoint } from "../../src/runtime/Failpoints.ts"
 import { layerSimulator, Simulator } from "../../src/simulator/Simulator.ts"
 import { type GatewayNode, startGateway } from "../support/cluster.ts"
@@ -14,8 +15,8 @@ import {
 } from "../support/gatewayProcesses.ts"
 import { call } from "../support/http.ts"
 import type { ProcessEnded } from "../support/processes.ts"
+import { respond, responsesCatalog } from "../support/responses.ts"
 import { archiveEnvironment } from "../support/s3Server.ts"
-import { textCatalog } from "../support/textCatalog.ts"
 
 const environmentOf = Effect.fnUntraced(function* (kind: DatabaseKind) {
   return {
@@ -46,6 +47,10 @@ const layerSurvivor = Layer.effect(
 
 const talk = { model: "talk-1", messages: [{ role: "user", content: "a lighthouse" }] }
 const stream = { ...talk, stream: true }
+const response = respond("a lighthouse")
+const ownResponse = { ...response, model: "talk-own" }
+const responseStream = { ...response, stream: true }
+const ownStream = { ...ownResponse, stream: true }
 const voice = { model: "voice-1", input: "a lighthouse" }
 const eleven = { model: "voice-eleven", input: "a lighthouse", voice: ELEVEN_VOICE }
 const cloud = { model: "voice-cloud", input: "a lighthouse", voice: "Cherry" }
@@ -67,6 +72,7 @@ const paths = {
   images: "images/generations",
   later: "images/generations",
   texts: "chat/completions",
+  responses: "responses",
   speech: "audio/speech",
   "speech later": "audio/speech"
 } as const
@@ -126,6 +132,14 @@ const places: ReadonlyArray<
   ["text.made", "texts", stream, 1, "100", "given up"],
   ["text.finished", "texts", talk, 1, "99.999804", "gone"],
   ["text.finished", "texts", stream, 1, "99.999804", "gone"],
+  ["text.made", "responses", response, 1, "100", "given up"],
+  ["response.stored", "responses", response, 1, "100", "given up"],
+  ["response.stored", "responses", ownStream, 1, "100", "given up"],
+  ["text.finished", "responses", response, 1, "99.999804", "as before"],
+  ["text.finished", "responses", responseStream, 1, "99.999804", "as before"],
+  ["text.finished", "responses", ownResponse, 1, "99.999804", "as before"],
+  ["text.finished", "responses", ownStream, 1, "99.999804", "as before"],
+  ["text.finished", "responses", { ...response, store: false }, 1, "99.999804", "gone"],
   ["text.held", "speech", voice, 0, "100", "given up"],
   ["text.made", "speech", voice, 1, "100", "given up"],
   ["text.finished", "speech", voice, 1, "99.9988", "gone"],
@@ -139,7 +153,7 @@ const places: ReadonlyArray<
 ]
 
 const catalogFor = (simulatorUrl: string) => {
-  const catalog = textCatalog()(simulatorUrl)
+  const catalog = responsesCatalog()(simulatorUrl)
   const second = { priority: 1, upstream_model: "vendor-second" }
   const prices = { kind: "characters", per_million_characters: "100" } as const
   const perSecond = { "720p": "0.6", "768p": "0.6" }
@@ -213,6 +227,28 @@ const ROUNDS = process.env.CRASH_ROUNDS
 /** Within as many days each place has its turn. */
 const DAYS = 3
 
+const OrdersOf = Schema.Struct({ data: Schema.Array(Schema.Struct({ id: Schema.String })) })
+
+/** A response can be read if its order is charged, and then its repeat had the same id. */
+const checkResponse = Effect.fnUntraced(function* (
+  { url }: GatewayNode,
+  key: string,
+  repeated: string,
+  { resource, repeat }: { readonly resource: keyof typeof paths; readonly repeat: Repeat }
+) {
+  if (resource !== "responses") return
+  const orders = yield* call(`${url}/v1/orders`, { key })
+  const { data } = yield* Schema.decodeUnknownEffect(OrdersOf)(orders.body)
+  assert.lengthOf(data, 1)
+  const id = responseIdOf(data[0]?.id ?? "")
+  const isStored = repeat === "as before"
+  assert.strictEqual(
+    (yield* call(`${url}/v1/responses/${id}`, { key })).status,
+    isStored ? 200 : 404
+  )
+  assert.strictEqual(repeated.includes(id), isStored)
+})
+
 /** Orders from a gateway that dies at the place, and looks at what `survivor` makes of it. */
 const killedAt = (
   [place, resource, json, jobs, left, repeat]: (typeof places)[number],
@@ -256,6 +292,7 @@ const killedAt = (
       const status = left === "100" ? "failed" : "succeeded"
       assert.deepInclude(ended.body, { task_status: status })
     }
+    yield* checkResponse(second, key, again.text, { resource, repeat })
     assert.strictEqual(
       again.headers.get("idempotency-replayed"),
       repeat === "ordered" || repeat === "gone" ? null : "true"

@@ -5,6 +5,7 @@ import { brokenVendor } from "../support/brokenVendor.ts"
 import { databasesInTurn } from "../support/databases.ts"
 import { databaseText } from "../support/databaseText.ts"
 import { Gateway, layerTestGateway, quickSettings } from "../support/gateway.ts"
+import { respond } from "../support/responses.ts"
 import { dataOf, talk, textCatalog, textOf } from "../support/textCatalog.ts"
 import { ask, latestUsage } from "../support/texts.ts"
 
@@ -131,6 +132,11 @@ for (const kind of databasesInTurn(import.meta.filename)) {
       [
         "/v1/chat/completions as a stream",
         (text: string) => talk(text, { model: "talk-held", stream: true })
+      ],
+      ["/v1/responses", (text: string) => respond(text, { model: "talk-held" })],
+      [
+        "/v1/responses as a stream",
+        (text: string) => respond(text, { model: "talk-held", stream: true })
       ],
       ["/v1/embeddings", (input: string) => ({ model: "vector-held", input })]
     ] as const)("a refusal that quotes what %s was sent is kept without it", ([name, orderOf]) =>

@@ -13,7 +13,8 @@ import {
   wordsOf
 } from "./answerParts.ts"
 import { soundAnswer, transcript } from "./audioForms.ts"
-import { type AnswerPlan, ELEVEN_MODEL, isOfCloud, type Plan } from "./plans.ts"
+import { type AnswerPlan, ELEVEN_MODEL, isOfCloud, OWN_RESPONSE, type Plan } from "./plans.ts"
+import { writtenResponse } from "./responseForms.ts"
 import { familyOf, submitted } from "./videoForms.ts"
 
 const standardImage = (plan: AnswerPlan, mark: Mark, index: number): Json =>
@@ -200,7 +201,7 @@ export const productOf = (plan: AnswerPlan, mark: Mark, order: Plan): Json => {
     case "video":
       return submitted(plan, mark, order)
     case "chat":
-      return completion(plan, mark)
+      return order.model === OWN_RESPONSE ? writtenResponse(plan, mark) : completion(plan, mark)
     case "embedding":
       return vectors(plan, mark)
     case "rerank":

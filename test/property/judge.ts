@@ -5,7 +5,7 @@
 import { brotliDecompressSync, constants, gunzipSync, inflateSync } from "node:zlib"
 import { Option, Schema } from "effect"
 import type { Mark } from "./answerParts.ts"
-import { type AnswerPlan, isAskedForEvents, type Plan } from "./plans.ts"
+import { type AnswerPlan, isAskedForEvents, isResponse, type Plan } from "./plans.ts"
 
 /** An answer of the gateway, as its bytes came to the client. */
 export interface Received {
@@ -204,10 +204,12 @@ const hasSucceeded = (round: Round, plan: Plan): boolean => {
 
 // What is demanded
 
+const ErrorFields = Schema.Struct({
+  error: Schema.Struct({ code: Schema.String, message: Schema.optional(Schema.String) })
+})
+/** An error is that of the answer, or of the response in the last event. */
 const ErrorBody = Schema.fromJsonString(
-  Schema.Struct({
-    error: Schema.Struct({ code: Schema.String, message: Schema.optional(Schema.String) })
-  })
+  Schema.Union([ErrorFields, Schema.Struct({ response: ErrorFields })])
 )
 const decodeError = Schema.decodeUnknownOption(ErrorBody)
 
@@ -215,11 +217,13 @@ const decodeError = Schema.decodeUnknownOption(ErrorBody)
 const MAX_ERROR_BYTES = 1024 * 1024
 
 /** An error, also one that ends a stream of events. */
-const errorOf = ({ body }: Received): (typeof ErrorBody.Type)["error"] | null => {
+const errorOf = ({ body }: Received): (typeof ErrorFields.Type)["error"] | null => {
   if (body.length > MAX_ERROR_BYTES) return null
   const text = body.toString()
   const last = text.startsWith("{") ? text : (/data: (\{.*\})\s*$/.exec(text)?.[1] ?? "")
-  return Option.getOrNull(Option.map(decodeError(last), ({ error }) => error))
+  return Option.getOrNull(
+    Option.map(decodeError(last), (said) => ("error" in said ? said.error : said.response.error))
+  )
 }
 
 const codeOf = (answer: Received): string | null => errorOf(answer)?.code ?? null
@@ -359,6 +363,15 @@ const roundFaults = (round: Round, one: Case, paid: bigint, prices: Prices): Arr
   return faults
 }
 
+const LastEvent = Schema.fromJsonString(Schema.Struct({ response: Schema.Unknown }))
+const decodeLast = Schema.decodeUnknownOption(LastEvent)
+
+/** The response that ends a stream. Its repeat has the same one, after events of other sizes. */
+const endOf = ({ body }: Received): string =>
+  JSON.stringify(
+    Option.getOrNull(decodeLast(/data: (\{.*\})\s*$/.exec(body.toString())?.[1] ?? ""))
+  )
+
 /** A key that stood for the first request answers the same; one that stood for nothing orders again. */
 const repeatFaults = (first: Round, second: Round, plan: Plan): Array<Rule> => {
   const [before] = first.answers
@@ -369,7 +382,10 @@ const repeatFaults = (first: Round, second: Round, plan: Plan): Array<Rule> => {
   // A stream that broke off had begun well; its repeat is the failure alone.
   const isSame =
     code === null
-      ? before.status === after.status && before.body.equals(after.body)
+      ? before.status === after.status &&
+        (plan.streamed && isResponse(plan.model)
+          ? endOf(before) === endOf(after)
+          : before.body.equals(after.body))
       : code === codeOf(after) && (plan.streamed || before.status === after.status)
   const isCharged = second.charge > 0n || second.orders > 0
   return [

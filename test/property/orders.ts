@@ -17,9 +17,12 @@ import {
   CLOUD_LISTENER,
   CLOUD_VOICE,
   ELEVEN_MODEL,
+  isResponse,
+  OWN_RESPONSE,
   otherModels,
   type Plan,
   plain,
+  responseModels,
   SHOTS_MODEL,
   VEO_MODEL
 } from "./plans.ts"
@@ -114,6 +117,11 @@ const laneCatalog = (url: string, lane: number): typeof CatalogWrite.Encoded => 
         prices: modality === "video" ? film : paint
       })),
       { id: named("talk"), ...talk },
+      ...responseModels.map((model) => ({
+        id: named(model),
+        ...talk,
+        protocol: model === OWN_RESPONSE ? "openai_responses" : "openai"
+      })),
       { id: named("vector"), modality: "embedding", protocol: "openai", prices: vector },
       { id: named("rank"), modality: "rerank", protocol: "jina", prices: vector },
       { id: named("voice"), modality: "tts", protocol: "openai", prices: voice },
@@ -133,7 +141,7 @@ const laneCatalog = (url: string, lane: number): typeof CatalogWrite.Encoded => 
         channel: named(protocol),
         upstream_model: upstream
       })),
-      ...["talk", "vector", "rank", "voice", "listen"].map((name) => ({
+      ...["talk", ...responseModels, "vector", "rank", "voice", "listen"].map((name) => ({
         model: named(name),
         channel: text
       })),
@@ -214,6 +222,9 @@ const paths = {
   transcription: "/v1/audio/transcriptions"
 } as const
 
+const pathOf = ({ kind, model }: Plan): string =>
+  isResponse(model) ? "/v1/responses" : paths[kind]
+
 const DOCUMENTS = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
 const SHOTS = [
   { prompt: "a lighthouse", seconds: 3 },
@@ -233,6 +244,7 @@ const bodyOf = ({ model, kind, streamed, format, n }: Plan, lane: number): objec
       return { ...name, prompt: "a lighthouse", ...length, ...leastInput(model) }
     }
     case "chat":
+      if (isResponse(model)) return { ...name, input: "hello", max_output_tokens: 50, ...stream }
       return { ...name, messages: [{ role: "user", content: "hello" }], max_tokens: 50, ...stream }
     case "embedding":
       return { ...name, input: "hello" }
@@ -316,7 +328,7 @@ export const makeOrders = Effect.gen(function* () {
     const before = yield* gateway.balance(customer)
     const orphansBefore = yield* orphansOf(customer)
     const ordersBefore = job.orders
-    const url = `${gateway.url}${paths[plan.kind]}`
+    const url = `${gateway.url}${pathOf(plan)}`
     const first = yield* exchange(url, customer.key, bodyOf(plan, lane), headers)
     const later = plan.kind === "video" ? yield* awaitTask(customer, first) : []
     const now = yield* gateway.balance(customer)

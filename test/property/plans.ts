@@ -291,8 +291,17 @@ export const isOfCloud = (model: string): boolean =>
 export const isAskedForEvents = ({ model, streamed }: Pick<Plan, "model" | "streamed">): boolean =>
   model === CLOUD_VOICE || (streamed && model !== ELEVEN_MODEL)
 
+/** Ordered as a response, of a vendor of chats. */
+const RESPONSE = "response"
+/** Ordered as a response, of a vendor that has the Responses API. */
+export const OWN_RESPONSE = "response-own"
+export const responseModels = [RESPONSE, OWN_RESPONSE] as const
+
+/** Whether the order has the form of the Responses API. */
+export const isResponse = (model: string): boolean => model.startsWith(RESPONSE)
+
 const ownModels: Readonly<Partial<Record<Kind, ReadonlyArray<string>>>> = {
-  chat: ["talk"],
+  chat: ["talk", RESPONSE, OWN_RESPONSE],
   embedding: ["vector"],
   rerank: ["rank"],
   speech: ["voice", ELEVEN_MODEL, CLOUD_VOICE],

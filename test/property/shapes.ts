@@ -2,7 +2,8 @@
 import { HUGE, type Json, type Mark, wordsOf } from "./answerParts.ts"
 import { audioEventsOf, soundOf } from "./audioForms.ts"
 import { chunks, productOf, refusalOf } from "./forms.ts"
-import { type AnswerPlan, isAskedForEvents, isOfCloud, type Plan } from "./plans.ts"
+import { type AnswerPlan, isAskedForEvents, isOfCloud, OWN_RESPONSE, type Plan } from "./plans.ts"
+import { responseEvents } from "./responseForms.ts"
 
 /** More than any answer about a task has of its own. */
 const ECHO = "iVBORw0K".repeat(160 * 1024)
@@ -117,7 +118,8 @@ const textEvents = (plan: AnswerPlan, order: Plan, mark: Mark): ReadonlyArray<Ev
   }
   const looseForm = loose[plan.words]
   const words = wordsOf(plan, mark)
-  return chunks(plan, mark).map((chunk, at) => {
+  const pieces = order.model === OWN_RESPONSE ? responseEvents(plan, mark) : chunks(plan, mark)
+  return pieces.map((chunk, at) => {
     const word = words[at]
     if (looseForm !== undefined && word !== undefined) return looseForm(word)
     return {

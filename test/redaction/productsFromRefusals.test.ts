@@ -26,6 +26,8 @@ layer(layerOverSockets)("a vendor's answer", (it) => {
         { error: { ...error, data: { type: "response.output_text.delta", delta: "hello" } } },
         { error: { message: `see ${base64}` } },
         { error, choices: [{ message: { content: "hello" } }] },
+        { error, output: [{ type: "message", content: [{ type: "output_text", text: "hello" }] }] },
+        { error, output: [{ type: "function_call", name: "f", arguments: "hello" }] },
         { object: "list", data: [{ embedding: [0.25, 0.5] }] },
         { error, candidates: [{ content: { parts: [{ inlineData: { data: "aGk=" } }] } }] }
       ]

@@ -53,6 +53,7 @@ it.live(
           ["relay-sketch", "-", "0.15", "succeeded"],
           ["sketch-1", "-", "0.154824", "succeeded"],
           ["talk-1", "-", "0.000144", "succeeded"],
+          ["talk-2", "-", "0.000144", "succeeded"],
           ["look-1", "-", "0.000423", "succeeded"],
           ["vector-1", "-", "0.0000025", "succeeded"],
           ["rank-1", "-", "0.0000096", "succeeded"],

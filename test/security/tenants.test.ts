@@ -14,7 +14,24 @@ import { createVideo, finishVideo, orderImages } from "../support/orders.ts"
 import { makeReceiver } from "../support/receiver.ts"
 import { declaredRoutes, examplesOf, paramsOf, pathWith } from "../support/routes.ts"
 import { speechCatalog } from "../support/speechCatalog.ts"
+import { TALK_PRICES } from "../support/textCatalog.ts"
 import { PNG, uploaded } from "../support/uploads.ts"
+
+/** With a model for responses. */
+const catalogFor = (simulatorUrl: string) => {
+  const { channels, models, mounts } = speechCatalog(simulatorUrl)
+  const talk = {
+    id: "talk-priced",
+    modality: "chat",
+    protocol: "openai",
+    prices: TALK_PRICES
+  } as const
+  return {
+    channels,
+    models: [...models, talk],
+    mounts: [...mounts, { model: talk.id, channel: "ch-o" }]
+  }
+}
 
 const Usage = Schema.Struct({ data: Schema.Array(Schema.Struct({ id: Schema.String })) })
 
@@ -68,6 +85,12 @@ const belongings = Effect.fnUntraced(function* (owner: Customer) {
     return (yield* bodyAs(Accepted, made)).id
   })
   const endpoints = [yield* endpoint]
+  const response = Effect.gen(function* () {
+    const json = { model: "talk-priced", input: "x" }
+    const made = yield* gateway.call("/v1/responses", { key: owner.key, json })
+    return (yield* bodyAs(Accepted, made)).id
+  })
+  const responses = [yield* response]
   const files = [yield* uploaded(owner, PNG)]
   const usage = yield* gateway.call("/v1/usage", { key: owner.key })
   const { data } = yield* bodyAs(Usage, usage)
@@ -93,6 +116,9 @@ const belongings = Effect.fnUntraced(function* (owner: Customer) {
     ["DELETE /v1/images/:task_id", [yield* imageTask]],
     ["DELETE /v1/audio/speech/:task_id", [yield* speechTask]],
     ["DELETE /v1/webhook_endpoints/:id", [yield* endpoint]],
+    ["/v1/responses/:id", responses],
+    ["/v1/responses/:id/input_items", responses],
+    ["DELETE /v1/responses/:id", [yield* response]],
     ["/v1/files", files],
     ["/v1/files/:id", files],
     ["/v1/files/:id/content", files],
@@ -161,14 +187,10 @@ const assertHidden = Effect.fnUntraced(function* (
 
 const settings = { ...quickSettings, webhookAllowPrivate: true }
 
-layer(
-  layerTestGateway(
-    "postgres",
-    { ...settings, hasArchive: true },
-    { catalogFor: speechCatalog, bucket }
-  ),
-  { excludeTestServices: true, timeout: "60 seconds" }
-)("tenants", (it) => {
+layer(layerTestGateway("postgres", { ...settings, hasArchive: true }, { catalogFor, bucket }), {
+  excludeTestServices: true,
+  timeout: "60 seconds"
+})("tenants", (it) => {
   it.effect("a foreign id answers byte for byte as an unknown one, on every route", () =>
     Effect.gen(function* () {
       const gateway = yield* Gateway

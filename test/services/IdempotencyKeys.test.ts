@@ -30,8 +30,10 @@ it.effect.each([
   ["a stream, whatever an earlier request of the key was answered", true, remembered]
 ] as const)("%s is told to have been made", ([, streamed, answer]) =>
   Effect.gen(function* () {
-    const refusal = yield* Effect.flip(recallAnswer(kept(streamed), key, answer))
-    assert.strictEqual(refusal._tag, "idempotency_conflict")
-    assert.include(refusal.message, "made and charged, and is not kept")
+    const recalled = yield* recallAnswer(kept(streamed), key, answer)
+    assert(recalled._tag === "ChargedText")
+    assert.strictEqual(recalled.orderId, "tx_1")
+    assert.strictEqual(recalled.refusal._tag, "idempotency_conflict")
+    assert.include(recalled.refusal.message, "made and charged, and is not kept")
   })
 )

@@ -17,6 +17,7 @@ import { Ledger } from "../../src/services/Ledger.ts"
 import { Budgets } from "../../src/services/money/Budgets.ts"
 import { Archives } from "../../src/services/results/Archives.ts"
 import { layerContentLinks } from "../../src/services/results/ContentLinks.ts"
+import { StoredResponses } from "../../src/services/results/StoredResponses.ts"
 import { TaskRepo } from "../../src/services/TaskRepo.ts"
 import { Accounts } from "../../src/simulator/Accounts.ts"
 import { Book } from "../../src/simulator/Book.ts"
@@ -139,6 +140,7 @@ export const layerInProcessWith = (catalogFor: (vendors: string) => CatalogText)
       Layer.mock(IdempotencyKeys, {}),
       Layer.mock(Files, {}),
       Layer.mock(Archives, {}),
+      Layer.mock(StoredResponses, {}),
       layerContentLinks(Redacted.make(new Uint8Array(32))),
       Layer.mock(TaskRepo, { accept: () => Effect.succeed(true), claimJob: () => Effect.void }),
       layerCatalog(catalog),

@@ -32,7 +32,7 @@ export const ordered = { keyId: "key_1", model: "paint-1", modality: "image" }
 let minted = 0
 
 /** A fresh id of a video task or image request, as the gateway would mint it; later than any deposit's. */
-export const jobId = (kind: "vt" | "im" | "file"): string =>
+export const jobId = (kind: "vt" | "im" | "tx" | "file"): string =>
   `${kind}_f0000000-0000-7000-8000-${String(minted++).padStart(12, "0")}`
 
 /** A fresh id of an image request, minted as the gateway mints it. */

@@ -159,6 +159,32 @@ const examples: ReadonlyMap<string, ReadonlyArray<object>> = new Map<string, Rea
       ]
     ],
     [
+      "POST /v1/responses",
+      [
+        { model: "talk-1", input: "hello", max_output_tokens: 20 },
+        {
+          model: "look-1",
+          instructions: "be brief",
+          input: [
+            {
+              role: "user",
+              content: [
+                { type: "input_text", text: "what is it?" },
+                { type: "input_image", image_url: "https://files.test/1.png" }
+              ]
+            },
+            { type: "function_call", call_id: "c1", name: "f", arguments: "{}" },
+            { type: "function_call_output", call_id: "c1", output: "a lighthouse" }
+          ],
+          stream: true,
+          store: false,
+          text: { format: { type: "json_object" }, verbosity: "low" },
+          reasoning: { effort: "low" },
+          tools: [{ type: "function", name: "f", parameters: { type: "object" } }]
+        }
+      ]
+    ],
+    [
       "POST /v1/embeddings",
       [
         { model: "vector-1", input: "a lighthouse" },

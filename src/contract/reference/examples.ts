@@ -145,6 +145,40 @@ const chatExamples: Examples = {
   }
 }
 
+const responseExamples: Examples = {
+  response: {
+    summary: "A question with instructions",
+    value: {
+      model: "talk-2",
+      instructions: "Answer in one sentence",
+      input: "Describe a lighthouse at dusk"
+    }
+  },
+  "response, continued": {
+    summary: "A stored response goes on; its conversation needs not to be sent again",
+    value: {
+      model: "talk-2",
+      previous_response_id: "resp_0199c8f05b7e7c3a9d2e3f1a2b4c5d6e",
+      input: "And at dawn?"
+    }
+  },
+  "response with a tool": {
+    summary: "The client runs the tool, and sends its output as an item",
+    value: {
+      model: "talk-2",
+      input: [{ role: "user", content: "When is the harbour calm?" }],
+      tools: [
+        {
+          type: "function",
+          name: "tides",
+          parameters: { type: "object", properties: { day: { type: "string" } } }
+        }
+      ],
+      stream: true
+    }
+  }
+}
+
 const embeddingExamples: Examples = {
   openai: {
     summary: "Several texts at once",
@@ -275,6 +309,7 @@ export const examples: Partial<Readonly<Record<OperationId, Examples>>> = {
     }
   },
   "texts.chat": chatExamples,
+  "responses.create": responseExamples,
   "texts.embed": embeddingExamples,
   "quotes.quote": {
     ...videoExamples,

@@ -39,6 +39,12 @@ const parts: Readonly<Record<string, ReadonlyArray<Section>>> = {
       contents: ["texts"]
     },
     {
+      title: "Responses",
+      description:
+        "Texts in the form of OpenAI's Responses API, which the gateway stores and continues.",
+      contents: ["responses"]
+    },
+    {
       title: "Speech",
       description: "Texts that are spoken, charged by characters or tokens.",
       contents: ["audio"]

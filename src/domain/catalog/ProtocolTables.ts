@@ -14,7 +14,8 @@ interface TextProtocolRow {
 }
 
 export const textProtocols = {
-  openai: { embeddings: true }
+  openai: { embeddings: true },
+  openai_responses: { embeddings: true }
 } as const satisfies Record<string, TextProtocolRow>
 
 export type TextProtocol = keyof typeof textProtocols

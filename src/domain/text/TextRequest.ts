@@ -28,7 +28,7 @@ const MAX_CHOICES = 128
  * An object within a body. The object is forwarded with all its fields. A known field must have its
  * exact name: fields with similar names are refused.
  */
-const openObject = <Fields extends Schema.Struct.Fields>(
+export const openObject = <Fields extends Schema.Struct.Fields>(
   fields: Fields,
   others: Iterable<string> = []
 ) => {
@@ -69,19 +69,19 @@ const Message = openObject({
   })
 })
 
-const wholeUpTo = (maximum: number) =>
+export const wholeUpTo = (maximum: number) =>
   optionalWholeNumber(`a whole number from 1 to ${maximum}`, { minimum: 1, maximum })
 
 const tokenBound = (description: string) =>
   wholeUpTo(MAX_OUTPUT_TOKENS).annotate({ description, examples: [256] })
 
-const Model = Schema.NonEmptyString.annotate({
+export const ModelName = Schema.NonEmptyString.annotate({
   description: "Name of the model in the catalog",
   examples: ["talk-1"]
 })
 
 const ChatFields = Schema.Struct({
-  model: Model,
+  model: ModelName,
   messages: Schema.NonEmptyArray(Message).annotate({
     description: "The conversation so far",
     examples: [[{ role: "user", content: "a lighthouse at dusk" }]]
@@ -127,7 +127,7 @@ const wordFields = nameList(`
 `)
 export const chatFields = gatewayFieldsOf(Object.keys(ChatFields.fields), wordFields)
 
-const pricedWork = (own: GatewayFields) =>
+export const pricedWork = (own: GatewayFields) =>
   fieldCheck((body: Readonly<Record<string, unknown>>) => unpricedTextWork(body, own))
 
 /**
@@ -153,7 +153,7 @@ const EmbeddingInput = Schema.Union([
 })
 
 const EmbeddingFields = Schema.Struct({
-  model: Model,
+  model: ModelName,
   input: EmbeddingInput.annotate({
     description: "A text or a list of tokens, or an array of either",
     examples: ["a lighthouse at dusk"]

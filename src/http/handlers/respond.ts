@@ -2,6 +2,7 @@
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { Effect, Stream } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
+import type { UpstreamError } from "../../domain/Errors.ts"
 import { RawAnswer } from "../../domain/RawAnswer.ts"
 import type { OrderResult } from "../../orders/idempotency.ts"
 import type { StreamedAnswer } from "../../orders/streamedAnswer.ts"
@@ -54,23 +55,24 @@ export const eventResponse = (events: Stream.Stream<Uint8Array>) =>
     headers: { "cache-control": "no-store", "x-accel-buffering": "no" }
   })
 
+/** The last event of a stream: `lastEvent`, or the error that cut the stream short. */
+export const endWith =
+  (lastEvent: Uint8Array | null) =>
+  (error: UpstreamError | null): Uint8Array | null =>
+    error === null ? lastEvent : dataEvent(JSON.stringify(errorBody(error)))
+
 /**
- * Streams the events as they arrive, followed by `lastEvent`, or by the error that cut the stream
- * short. The order waits for its client meanwhile, so the socket of a client that reads nothing for
- * too long is destroyed.
+ * Streams the events as they arrive, followed by the last one. The order waits for its client
+ * meanwhile, so the socket of a client that reads nothing for too long is destroyed.
  */
 export const streamResponse = Effect.fnUntraced(function* (
   answer: StreamedAnswer,
-  lastEvent: Uint8Array | null = null
+  lastEventOf: (error: UpstreamError | null) => Uint8Array | null
 ) {
   const request = yield* HttpServerRequest.HttpServerRequest
   yield* onScopeEnd(() => answer.disconnect)
   answer.onCut(() => NodeHttpServerRequest.toIncomingMessage(request).socket.destroy())
-  return eventResponse(
-    answer.events((error) =>
-      error === null ? lastEvent : dataEvent(JSON.stringify(errorBody(error)))
-    )
-  )
+  return eventResponse(answer.events(lastEventOf))
 })
 
 /**

@@ -45,7 +45,7 @@ const foreignPaths: ReadonlyMap<string, ReadonlyArray<string>> = new Map([
   ["/images/variations", [IMAGE_EDITS]],
   ["/chat", [CHAT]],
   ["/completions", [CHAT]],
-  ["/responses", [CHAT]],
+  ["/responses", ["/v1/responses"]],
   ["/messages", [CHAT]],
   ["/engines", ["/v1/models"]],
   ["/audio/translations", ["/v1/audio/transcriptions"]],

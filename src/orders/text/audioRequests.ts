@@ -203,7 +203,7 @@ export const makeTranscriptionRequests = Effect.gen(function* () {
         }
       : {
           ...work,
-          requestWork: (adapter, account, upstreamModel) =>
+          requestWork: (adapter, account, { upstreamModel }) =>
             adapter.transcribe(account, orderOf(upstreamModel))
         }
   })

@@ -8,12 +8,46 @@ import { tokensOfBytes } from "../../domain/text/tokenSize.ts"
 import { upstreamErrorOf, type VendorFailure } from "../../domain/VendorOutcome.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import type { Caller } from "../../services/Access.ts"
-import type { TextPiece } from "../../services/ProtocolAdapter.ts"
-import { chatRequest, type OrderResolution } from "../OrderResolution.ts"
+import type { ChannelAccount, TextAdapter, TextPiece } from "../../services/ProtocolAdapter.ts"
+import {
+  chatRequest,
+  type OrderResolution,
+  type WorkNames,
+  type WorkRequest
+} from "../OrderResolution.ts"
 import type { PaidOrder } from "../orderValue.ts"
 import { type BreakOff, breakOffOf, makeStreamedAnswer } from "../streamedAnswer.ts"
 import { makeModelRenaming } from "./orderedModel.ts"
 import { workOrderOf } from "./workOrder.ts"
+
+/** A request of a text whose answer is streamed. */
+export interface StreamedTextRequest extends WorkRequest<TextAdapter> {
+  /**
+   * Calls a vendor and takes the pieces of its answer, with their events as the client gets them.
+   */
+  readonly streamText: (
+    adapter: TextAdapter,
+    account: ChannelAccount,
+    names: WorkNames,
+    take: (pieces: ReadonlyArray<TextPiece>) => Effect.Effect<void>
+  ) => Effect.Effect<void, VendorFailure>
+}
+
+/** The request of a streamed chat, whose events name the ordered model. */
+export const chatStreamRequest = (order: ChatBody): StreamedTextRequest => {
+  const request = chatRequest(order)
+  return {
+    ...request,
+    streamText: (adapter, account, { upstreamModel, model }, take) => {
+      const rename = makeModelRenaming(model)
+      const named = (piece: TextPiece): TextPiece =>
+        piece.event === null ? piece : { ...piece, event: rename(piece.event) }
+      return adapter.stream(account, { upstreamModel, body: request.body }, (pieces) =>
+        take(pieces.map(named))
+      )
+    }
+  }
+}
 
 /** The part of a stream that has arrived so far. */
 interface StreamedText {
@@ -39,15 +73,13 @@ export const makeTextStream = Effect.fnUntraced(function* (
   const { currency, textDeadlineSeconds, textStreamDeadlineSeconds } = yield* Settings
   const answerSeconds = Math.min(textDeadlineSeconds, textStreamDeadlineSeconds)
 
-  return Effect.fnUntraced(function* (caller: Caller, body: ChatBody) {
-    const request = chatRequest(body)
+  return Effect.fnUntraced(function* (caller: Caller, request: StreamedTextRequest) {
     const resolved = yield* resolve.work(caller, request)
     const { terms, finishBy, chargeUnread } = workOrderOf(caller, request, resolved, {
       currency,
       deadlineSeconds: textStreamDeadlineSeconds
     })
     const { answer, firstEvent, offer, around } = yield* makeStreamedAnswer(answerSeconds)
-    const rename = makeModelRenaming(resolved.model.id)
     const text: StreamedText = { usage: null, outputBytes: 0, hasEvents: false }
 
     const takePieces = (pieces: ReadonlyArray<TextPiece>): Effect.Effect<void> =>
@@ -58,7 +90,7 @@ export const makeTextStream = Effect.fnUntraced(function* (
           text.usage = usage ?? (outputBytes > 0 ? null : text.usage)
           text.outputBytes += outputBytes
         }
-        const events = pieces.flatMap(({ event }) => (event === null ? [] : rename(event)))
+        const events = pieces.flatMap(({ event }) => (event === null ? [] : [event]))
         if (events.length === 0) return Effect.void
         text.hasEvents = true
         return offer(events)
@@ -73,9 +105,10 @@ export const makeTextStream = Effect.fnUntraced(function* (
         .forOrder(
           accounts,
           (account) =>
-            adapter.stream(
+            request.streamText(
+              adapter,
               account,
-              { upstreamModel: job.upstreamModel, body: request.body },
+              { upstreamModel: job.upstreamModel, model: resolved.model.id },
               takePieces
             ),
           () => !text.hasEvents

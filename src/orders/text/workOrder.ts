@@ -128,7 +128,7 @@ export const workOrderOf = <Adapter>(
 }
 
 /** Whether the vendor failed before it wrote any text or counted any tokens. */
-const hasFailed = ({ result, usage, outputBytes }: TextAnswer): boolean =>
+export const hasFailed = ({ result, usage, outputBytes }: TextAnswer): boolean =>
   usage === null &&
   outputBytes === 0 &&
   Array.isArray(result.choices) &&
@@ -137,7 +137,7 @@ const hasFailed = ({ result, usage, outputBytes }: TextAnswer): boolean =>
       Predicate.isObject(choice) && "finish_reason" in choice && choice.finish_reason === "error"
   )
 
-const failedWhileWriting = new VendorRefused({
+export const failedWhileWriting = new VendorRefused({
   effectiveStatus: 502,
   status: 200,
   body: null,
@@ -174,7 +174,10 @@ export const makeWorkOrder = Effect.fnUntraced(function* (
         call: () =>
           Effect.flatMap(
             keyTurns.forOrder(accounts, (account) =>
-              request.requestWork(adapter, account, mount.job.upstreamModel)
+              request.requestWork(adapter, account, {
+                upstreamModel: mount.job.upstreamModel,
+                model: resolved.model.id
+              })
             ),
             (answer) =>
               hasFailed(answer)

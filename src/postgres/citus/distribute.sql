@@ -22,7 +22,7 @@ DECLARE
     'pools', 'member_months', 'orders', 'order_tags', 'lingering_orders', 'transfers',
     'sealed_months', 'idempotency_keys', 'tasks', 'orphans', 'usage_sums', 'budgets', 'budget_uses',
     'ledger_audited_pools', 'ledger_audited_months', 'upstream_calls', 'webhook_messages',
-    'webhook_attempts', 'archives', 'files', 'file_chunks'];
+    'webhook_attempts', 'archives', 'files', 'file_chunks', 'responses'];
   -- Functions that run on the node of their organisation, in one round trip.
   organization_functions CONSTANT text[] := ARRAY[
     'move_funds', 'transfer_funds', 'reassign_order', 'create_budget', 'change_budget',

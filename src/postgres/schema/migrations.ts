@@ -39,7 +39,8 @@ const files = [
   "../../features/webhooks/webhooks.sql",
   "../../features/archive/archive.sql",
   "../../features/reconciliations/reconciliations.sql",
-  "../../features/files/files.sql"
+  "../../features/files/files.sql",
+  "../../features/responses/responses.sql"
 ] as const
 
 const BODY = "$sql_file$"

@@ -18,6 +18,13 @@ import { modelsAt } from "./modelList.ts"
 import { streamedChoice, wholeChoice } from "./openai/chatAnswers.ts"
 import { type ChatChoice, choicesOf, countTokens } from "./openai/chatChoices.ts"
 import { type Chat, chatUsage, decodeChat, imagesOf, promptOf, tokensOf } from "./openai/chats.ts"
+import {
+  decodeResponse,
+  eventsBeforeEnd,
+  responseOf,
+  responseUsage,
+  type WrittenResponse
+} from "./openai/responses.ts"
 import { decodeSpeech, speechAnswer, speechTokens } from "./openai/speech.ts"
 import { decodeTranscription, transcriptionAnswer } from "./openai/transcription.ts"
 import { eventOf, streamEvents } from "./partStream.ts"
@@ -63,7 +70,13 @@ const end = Effect.fnUntraced(function* (desk: Desk, acceptedEntry: AcceptedEntr
   if (endedEntry.reason !== null) return yield* desk.refuse(500)
 })
 
-const usageFields = ["prompt_tokens", "completion_tokens", "total_tokens"]
+const usageFields = [
+  "prompt_tokens",
+  "completion_tokens",
+  "input_tokens",
+  "output_tokens",
+  "total_tokens"
+]
 
 const headOf = (acceptedEntry: AcceptedEntry, object: string) => ({
   id: acceptedEntry.upstream_id,
@@ -150,30 +163,107 @@ const orderOf = (n: number | null, images: number) => ({
   generate_audio: null
 })
 
+const newResponseId = (): string => `resp_${randomText("0123456789abcdef", 48)}`
 const newId = (): string => `chatcmpl-${randomText("abcdefghijklmnopqrstuvwxyz0123456789", 24)}`
 
 const desk: Desk = { protocol: "openai", refuse, moderatedInput }
+const responsesDesk: Desk = { ...desk, protocol: "openai_responses" }
 
-const complete = Effect.fnUntraced(function* (call: Call) {
-  const chat = yield* decodeChat(call.body)
+const completeAt = (desk: Desk) =>
+  Effect.fnUntraced(function* (call: Call) {
+    const chat = yield* decodeChat(call.body)
+    if (isMissingModel(chat.model)) return yield* missingModel(chat.model)
+    const completion = yield* completionOf(chat)
+    return yield* placeOrder(
+      desk,
+      call,
+      {
+        kind: "text",
+        model: chat.model,
+        prompt: promptOf(chat),
+        order: orderOf(chat.n ?? 1, imagesOf(chat)),
+        clientToken: null,
+        echo: {},
+        newId
+      },
+      Effect.fnUntraced(function* (acceptedEntry) {
+        yield* end(desk, acceptedEntry, completion.usage.completion_tokens)
+        if (chat.stream === true) return yield* streamAnswer(acceptedEntry, completion)
+        const text = plainAnswer(acceptedEntry, completion)
+        return json(
+          isOn(acceptedEntry.switches, "truncated")
+            ? text.slice(0, Math.floor(text.length / 2))
+            : text
+        )
+      })
+    )
+  })
+
+const namedEvent = (type: string, json: string): string => `event: ${type}\n${eventOf(json)}`
+
+/** All events of a streamed response, in order. */
+const responseEvents = (acceptedEntry: AcceptedEntry, written: WrittenResponse) => {
+  const { switches } = acceptedEntry
+  const before = eventsBeforeEnd(acceptedEntry, written)
+  const response = responseOf(acceptedEntry, written)
+  const usage = isOn(switches, "nousage") ? null : responseUsage(written)
+  const end = { type: `response.${String(response.status)}`, response: { ...response, usage } }
+  return [
+    ...before.map((event, sequence_number) =>
+      namedEvent(event.type, JSON.stringify({ ...event, sequence_number }))
+    ),
+    namedEvent(
+      end.type,
+      withUsageWord(
+        JSON.stringify({ ...end, sequence_number: before.length }),
+        switches,
+        usageFields
+      )
+    )
+  ]
+}
+
+const responseError = namedEvent(
+  "error",
+  JSON.stringify({
+    type: "error",
+    code: "server_error",
+    message: "The server had an error",
+    param: null,
+    sequence_number: 1000
+  })
+)
+
+const respond = Effect.fnUntraced(function* (call: Call) {
+  const { request, chat } = yield* decodeResponse(call.body)
   if (isMissingModel(chat.model)) return yield* missingModel(chat.model)
-  const completion = yield* completionOf(chat)
+  const { choices, usage } = yield* completionOf(chat)
+  const [choice] = choices
+  if (choice === undefined) return yield* refuse(500)
+  const written = { request, choice, usage }
   return yield* placeOrder(
-    desk,
+    responsesDesk,
     call,
     {
       kind: "text",
       model: chat.model,
       prompt: promptOf(chat),
-      order: orderOf(chat.n ?? 1, imagesOf(chat)),
+      order: orderOf(1, imagesOf(chat)),
       clientToken: null,
       echo: {},
-      newId
+      newId: newResponseId
     },
     Effect.fnUntraced(function* (acceptedEntry) {
-      yield* end(desk, acceptedEntry, completion.usage.completion_tokens)
-      if (chat.stream === true) return yield* streamAnswer(acceptedEntry, completion)
-      const text = plainAnswer(acceptedEntry, completion)
+      yield* end(responsesDesk, acceptedEntry, usage.completion_tokens)
+      if (request.stream === true) {
+        const events = responseEvents(acceptedEntry, written)
+        return yield* streamEvents(acceptedEntry.switches, events, responseError)
+      }
+      const text = answerOf(
+        acceptedEntry,
+        responseOf(acceptedEntry, written),
+        responseUsage(written)
+      )
       return json(
         isOn(acceptedEntry.switches, "truncated")
           ? text.slice(0, Math.floor(text.length / 2))
@@ -295,11 +385,22 @@ export const openai: Vendor = {
   ...desk,
   authenticate: (headers) => keyOf(headers, "Bearer", badKey),
   routes: [
-    { method: "POST", path: "/v1/chat/completions", handle: complete },
+    { method: "POST", path: "/v1/chat/completions", handle: completeAt(desk) },
     { method: "POST", path: "/v1/embeddings", handle: embed },
     { method: "POST", path: "/v1/audio/speech", handle: speak },
     { method: "POST", path: "/v1/audio/transcriptions", handle: transcribe },
     { method: "POST", path: "/v1/audio/translations", handle: transcribe },
     modelsAt("/v1", "sim-talk-1", "sim-look-1", "sim-vector-1", "sim-voice-1", "sim-listen-1")
+  ]
+}
+
+/** Chats and responses of a vendor that has the Responses API beside the common standard form. */
+export const openai_responses: Vendor = {
+  ...responsesDesk,
+  authenticate: (headers) => keyOf(headers, "Bearer", badKey),
+  routes: [
+    { method: "POST", path: "/v1/chat/completions", handle: completeAt(responsesDesk) },
+    { method: "POST", path: "/v1/responses", handle: respond },
+    modelsAt("/v1", "sim-talk-2")
   ]
 }

@@ -20,6 +20,7 @@ import { layerOrderListsMemory } from "../operators/OrderListsMemory.ts"
 import { layerPriceListsMemory } from "../operators/PriceListsMemory.ts"
 import { layerArchivesMemory } from "../results/ArchivesMemory.ts"
 import { layerFilesMemory } from "../results/FilesMemory.ts"
+import { layerStoredResponsesMemory } from "../results/StoredResponsesMemory.ts"
 import { layerAccessMemory } from "./AccessMemory.ts"
 import { layerCallLogMemory } from "./CallLogMemory.ts"
 import {
@@ -71,7 +72,8 @@ const layerOver = (masterKey: Redacted.Redacted<Uint8Array>) =>
     layerWebhookEndpointsMemory,
     layerWebhookMessagesMemory,
     layerArchivesMemory,
-    layerFilesMemory
+    layerFilesMemory,
+    layerStoredResponsesMemory
   ).pipe(
     Layer.provideMerge(Layer.provide(layerCallLogMemory, Digest.layerWebCrypto)),
     Layer.provideMerge(layerChannelCredentialsMemory),

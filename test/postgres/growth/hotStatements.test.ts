@@ -49,6 +49,7 @@ const overAll: ReadonlyArray<readonly [words: RegExp, why: string]> = [
   ],
   [/DELETE FROM webhook_messages m\s+USING/, "retention of messages"],
   [/FROM files d\s+WHERE d.due_at/, "claims take the files that are due to be removed"],
+  [/DELETE FROM responses r\s+USING \(SELECT organization_id, id/, "retention of responses"],
   [/DELETE FROM upstream_calls_other/, "retention of the log"],
   [/to_char\(next.month, 'YYYY-MM'\)/, "the sealer finds months that are over"],
   [
@@ -56,6 +57,11 @@ const overAll: ReadonlyArray<readonly [words: RegExp, why: string]> = [
     "messages of an endpoint: those of the operators hear of every organisation"
   ]
 ]
+
+const Responded = Schema.Struct({
+  id: Schema.String,
+  output: Schema.Array(Schema.Struct({ id: Schema.String }))
+})
 
 const plans = makeStatementPlans()
 
@@ -117,6 +123,7 @@ const useEverything = Effect.gen(function* () {
   yield* gateway.call("/v1/quotes", { key: who.key, json: { model: "film-1", prompt: "x" } })
   yield* receiver.awaited(3)
   yield* useFiles(who)
+  yield* useResponses(who)
   for (const path of ["orders", "files", "videos", "images", "usage", "balance", "me", "models"]) {
     yield* get(`/v1/${path}`)
   }
@@ -141,6 +148,19 @@ const useFiles = Effect.fnUntraced(function* (who: Customer) {
   yield* gateway.call("/v1/videos/generations", { key, json: { model: "film-1", image: id } })
   yield* gateway.call(`/v1/files/${id}/content`, { key })
   yield* gateway.call(`/v1/files/${id}`, { key, method: "DELETE" })
+})
+
+/** A response that is continued, referred to, read and deleted. */
+const useResponses = Effect.fnUntraced(function* ({ key }: Customer) {
+  const gateway = yield* Gateway
+  const respond = (json: object) =>
+    gateway.call("/v1/responses", { key, json: { model: "talk-1", ...json } })
+  const first = yield* respond({ input: "a lighthouse" })
+  assert.strictEqual(first.status, 200, first.text)
+  const { id, output } = yield* Effect.orDie(Schema.decodeUnknownEffect(Responded)(first.body))
+  yield* respond({ input: [{ id: output[0]?.id }], previous_response_id: id })
+  yield* gateway.call(`/v1/responses/${id}/input_items`, { key })
+  yield* gateway.call(`/v1/responses/${id}`, { key, method: "DELETE" })
 })
 
 /** What operators do to one organisation. */

@@ -9,7 +9,7 @@ import type { AnswerBody } from "../../../services/IdempotencyKeys.ts"
 import { customerApi } from "../../api/contractOf.ts"
 import { RequestForm } from "../../api/middlewares.ts"
 import { AudioGroup } from "../../api/orders/AudioApi.ts"
-import { placeOrder, responseOf, soundResponse, streamResponse } from "../respond.ts"
+import { endWith, placeOrder, responseOf, soundResponse, streamResponse } from "../respond.ts"
 import { makeFileResponses } from "./fileResponses.ts"
 import { narrowContext } from "./narrowContext.ts"
 import { makeOrderBody } from "./orderBody.ts"
@@ -20,7 +20,7 @@ import { transcriptionOfForm } from "./transcriptionForms.ts"
 const audioResponse = Effect.fnUntraced(function* (answer: AnswerBody | StreamedWork) {
   if (!(answer instanceof StreamedWork)) return responseOf(answer)
   return answer.contentType === EVENT_STREAM
-    ? yield* streamResponse(answer.answer)
+    ? yield* streamResponse(answer.answer, endWith(null))
     : yield* soundResponse(answer)
 })
 

@@ -12,7 +12,7 @@ import { customerApi } from "../../api/contractOf.ts"
 import { RequestForm } from "../../api/middlewares.ts"
 import { ImagesGroup } from "../../api/orders/ImagesApi.ts"
 import { bodyOf, decodeBody } from "../../server/requestRules.ts"
-import { placeOrder, responseOf, streamResponse } from "../respond.ts"
+import { endWith, placeOrder, responseOf, streamResponse } from "../respond.ts"
 import { makeFileResponses } from "./fileResponses.ts"
 import { editOfForm, formKinds } from "./imageForms.ts"
 import { narrowContext } from "./narrowContext.ts"
@@ -60,7 +60,9 @@ export const layerImagesHandlers = Layer.unwrap(
       if (!prefersTask(request.headers.prefer)) {
         if (body.callback_url != null) return yield* needsTask("images")
         const answer = yield* placeOrder(request, body, orderImages)
-        return answer instanceof StreamedAnswer ? yield* streamResponse(answer) : responseOf(answer)
+        return answer instanceof StreamedAnswer
+          ? yield* streamResponse(answer, endWith(null))
+          : responseOf(answer)
       }
       yield* tasks.checkCallbackUrl(body.callback_url)
       const id = yield* placeOrder(request, body, orderTask)

@@ -3,6 +3,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { ImageBody } from "../../../domain/image/ImageRequest.ts"
 import { isWorkQuote } from "../../../domain/money/workQuotes.ts"
 import { RerankBody } from "../../../domain/rerank/RerankRequest.ts"
+import { ResponsesBody } from "../../../domain/responses/ResponsesRequest.ts"
 import { SpeechBody } from "../../../domain/speech/SpeechRequest.ts"
 import { ChatBody, EmbeddingBody } from "../../../domain/text/TextRequest.ts"
 import {
@@ -50,11 +51,16 @@ export const layerQuotesHandlers = HttpApiBuilder.group(
     const quoteByLength = decodeAndQuote(TranscriptionLength, quotes.transcriptionOf)
     const quoteByFile = decodeAndQuote(TranscriptionBody, quotes.transcription)
     const quoteChat = decodeAndQuote(ChatBody, quotes.chat)
+    const quoteResponse = decodeAndQuote(ResponsesBody, quotes.response)
+    const quoteText = (caller: Caller, body: object) =>
+      "input" in body && !("messages" in body)
+        ? quoteResponse(caller, body)
+        : quoteChat(caller, body)
     const quoteBy = {
       video: decodeAndQuote(VideoBody, quotes.video),
       image: decodeAndQuote(ImageBody, quotes.images),
-      chat: quoteChat,
-      vlm: quoteChat,
+      chat: quoteText,
+      vlm: quoteText,
       embedding: decodeAndQuote(EmbeddingBody, quotes.embeddings),
       rerank: decodeAndQuote(RerankBody, quotes.rerank),
       tts: decodeAndQuote(SpeechBody, quotes.speech),

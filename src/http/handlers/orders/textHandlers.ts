@@ -7,7 +7,7 @@ import { StreamedAnswer } from "../../../orders/streamedAnswer.ts"
 import { customerApi } from "../../api/contractOf.ts"
 import { TextsGroup } from "../../api/orders/TextsApi.ts"
 import { bodyOf } from "../../server/requestRules.ts"
-import { dataEvent, placeOrder, responseOf, streamResponse } from "../respond.ts"
+import { dataEvent, endWith, placeOrder, responseOf, streamResponse } from "../respond.ts"
 import { narrowContext } from "./narrowContext.ts"
 import { makeOrderBody } from "./orderBody.ts"
 
@@ -29,7 +29,7 @@ export const layerTextsHandlers = Layer.unwrap(
             Effect.fnUntraced(function* (request) {
               const answer = yield* placeOrder(request, yield* chatBody, orders.chat)
               return answer instanceof StreamedAnswer
-                ? yield* streamResponse(answer, doneEvent)
+                ? yield* streamResponse(answer, endWith(doneEvent))
                 : responseOf(answer)
             })
           )

@@ -13,15 +13,17 @@ const callDelta = ({ type }: ToolCall, content: string) =>
   type === "function" ? { function: { arguments: content } } : { custom: { input: content } }
 
 export const wholeChoice = (choice: ChatChoice, index: number) => {
-  const { tokens, logprobs, toolCalls, finish } = choice
+  const { thoughts, tokens, logprobs, toolCalls, finish } = choice
+  const reasoning = thoughts.length === 0 ? {} : { reasoning_content: thoughts.join("") }
   const isCall = toolCalls.length > 0
   const message = isCall
     ? {
         role: "assistant",
         content: null,
+        ...reasoning,
         tool_calls: toolCalls.map((call) => callOf(call, call.tokens.join("")))
       }
-    : { role: "assistant", content: tokens.join("") }
+    : { role: "assistant", content: tokens.join(""), ...reasoning }
   return {
     index,
     message,
@@ -39,11 +41,12 @@ const delta = (index: number, fields: object, logprob?: TokenLogprob) => ({
 
 /** The streamed choices of one choice: the role, each token and the finish reason. */
 export const streamedChoice = (
-  { tokens, logprobs, toolCalls, finish }: ChatChoice,
+  { thoughts, tokens, logprobs, toolCalls, finish }: ChatChoice,
   index: number
 ) => ({
   start: delta(index, { role: "assistant", content: toolCalls.length > 0 ? null : "" }),
   deltas: [
+    ...thoughts.map((reasoning_content) => delta(index, { reasoning_content })),
     ...tokens.map((content, position) => delta(index, { content }, logprobs?.[position])),
     ...toolCalls.flatMap((call, position) => [
       delta(index, { tool_calls: [{ index: position, ...callOf(call, "") }] }),

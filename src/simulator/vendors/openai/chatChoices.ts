@@ -32,6 +32,8 @@ interface ToolCall {
 }
 
 export interface ChatChoice {
+  /** The visible reasoning before the text, where the chat sets an effort. */
+  readonly thoughts: ReadonlyArray<string>
   /** The text, which is empty beside tool calls. */
   readonly tokens: ReadonlyArray<string>
   /** One for each token of the text; null when the chat did not request them. */
@@ -44,10 +46,10 @@ export interface ChatChoice {
 const piecesOf = (text: string): ReadonlyArray<string> => text.match(/.{1,4}/gsu) ?? []
 
 /** The number of tokens of a choice. A call counts its name and its arguments. */
-export const countTokens = ({ tokens, toolCalls }: ChatChoice): number =>
+export const countTokens = ({ thoughts, tokens, toolCalls }: ChatChoice): number =>
   toolCalls.reduce(
     (sum, call) => sum + piecesOf(call.name).length + call.tokens.length,
-    tokens.length
+    thoughts.length + tokens.length
   )
 
 export const choicesOf = Effect.fnUntraced(function* (
@@ -134,7 +136,13 @@ const callTools = Effect.fnUntraced(function* (
     if (isCut) break
     left -= tokens.length
   }
-  return { tokens: [], logprobs: null, toolCalls, finish: isCut ? "length" : "tool_calls" }
+  return {
+    thoughts: thoughtsOf(chat, seed),
+    tokens: [],
+    logprobs: null,
+    toolCalls,
+    finish: isCut ? "length" : "tool_calls"
+  }
 })
 
 const argumentsOf = Effect.fnUntraced(function* (
@@ -159,6 +167,10 @@ const wordsOf = (seed: string): ReadonlyArray<string> =>
     [index === 0 ? "" : " ", lexicon[numberFrom(`${seed} ${index}`, lexicon.length)] ?? ""].join("")
   )
 
+/** What the model shows of its reasoning; an effort of `none` needs none. */
+const thoughtsOf = ({ reasoning_effort = "none" }: Chat, seed: string): ReadonlyArray<string> =>
+  reasoning_effort === "none" ? [] : wordsOf(`${seed} thought`)
+
 /** Writes words or, where the chat's `response_format` says so, JSON. */
 const writeText = Effect.fnUntraced(function* (
   chat: Chat,
@@ -170,6 +182,7 @@ const writeText = Effect.fnUntraced(function* (
   const tokens = stopped ?? bounded
   const count = chat.top_logprobs ?? 0
   return {
+    thoughts: thoughtsOf(chat, seed),
     tokens,
     logprobs:
       chat.logprobs === true

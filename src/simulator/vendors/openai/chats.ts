@@ -77,7 +77,8 @@ const Chat = Schema.Struct({
   response_format: optional(ResponseFormat),
   tools: optional(Schema.Array(Tool)),
   tool_choice: optional(ToolChoice),
-  parallel_tool_calls: optional(Schema.Boolean)
+  parallel_tool_calls: optional(Schema.Boolean),
+  reasoning_effort: optional(Schema.String)
 })
 export type Chat = typeof Chat.Type
 type Message = Chat["messages"][number]

@@ -1,0 +1,268 @@
+/**
+ * Requests of responses. A vendor with a Responses API of its own gets the request as it is; any
+ * other vendor gets it as a chat, whose answer is written as a response.
+ */
+import { Cause, Clock, Effect, Exit, Predicate, Result } from "effect"
+import { Sse } from "effect/encoding"
+import type { UpstreamError } from "../../../domain/Errors.ts"
+import { encodeAnswer, JSON_TYPE } from "../../../domain/RawAnswer.ts"
+import { invalidFields } from "../../../domain/requestFields.ts"
+import { chatOfResponses } from "../../../domain/responses/chatOfResponses.ts"
+import {
+  makeOwnWriter,
+  outputOf,
+  ownRequestOf,
+  ownResponseOf
+} from "../../../domain/responses/ownResponses.ts"
+import type { ResponsesBody } from "../../../domain/responses/ResponsesRequest.ts"
+import { eventsOfResponse } from "../../../domain/responses/responseEvents.ts"
+import { responseIdOf } from "../../../domain/responses/responseIds.ts"
+import type { Fields, ResponseHead } from "../../../domain/responses/responseObject.ts"
+import {
+  makeChatWriter,
+  type ResponseEvent,
+  type ResponseWriter
+} from "../../../domain/responses/responseWriter.ts"
+import { Failpoints } from "../../../runtime/Failpoints.ts"
+import { Settings } from "../../../runtime/Settings.ts"
+import { isWithin, type JsonBounds } from "../../../runtime/texts/jsonWalk.ts"
+import type { Caller } from "../../../services/Access.ts"
+import type { TextAdapter, TextAnswer, TextPiece } from "../../../services/ProtocolAdapter.ts"
+import { StoredResponses } from "../../../services/results/StoredResponses.ts"
+import type { OrderBody } from "../../idempotency.ts"
+import { chatRequest, type WholeRequest, type WorkNames } from "../../OrderResolution.ts"
+import type { PaidOrder } from "../../orderValue.ts"
+import { StreamedAnswer, StreamedResponse } from "../../streamedAnswer.ts"
+import type { StreamedTextRequest } from "../textStream.ts"
+import { failedWhileWriting, hasFailed } from "../workOrder.ts"
+import { makeConversations } from "./conversations.ts"
+
+/** The request of a response, whose answer comes whole or as a stream. */
+interface ResponseRequest {
+  readonly request: WholeRequest<TextAdapter> & StreamedTextRequest
+  /** The order with its response, which is stored where its client wants that. */
+  readonly withStore: <Product, Answer>(
+    order: PaidOrder<Product, Answer>
+  ) => PaidOrder<Product, Answer>
+  /** The last events of its stream: its end, or the error that cut it short. */
+  readonly lastEventsOf: (error: UpstreamError | null) => Uint8Array | null
+}
+
+const utf8 = new TextEncoder()
+
+/** Events as the standard sends them: each with its type as its name. */
+const encodeEvents = (events: ReadonlyArray<ResponseEvent>): Uint8Array | null =>
+  events.length === 0
+    ? null
+    : utf8.encode(
+        events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join("")
+      )
+
+/** Deeper values could not be encoded again. */
+const bounds: JsonBounds = {
+  levels: 64,
+  values: Number.POSITIVE_INFINITY,
+  arrayNumbers: 0,
+  otherBytes: Number.POSITIVE_INFINITY
+}
+
+/** The JSON in a vendor's text; null where it is none, or too deep. */
+const parseJson = (text: string): unknown => {
+  if (!isWithin(Buffer.from(text), bounds)) return null
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}
+
+/** The data of an event; null for a comment. */
+const dataIn = (event: Uint8Array): string | null => {
+  let data: string | null = null
+  const parser = Sse.makeParser((parsed) => {
+    if (parsed._tag === "Event") data = parsed.data
+  })
+  parser.feed(Buffer.from(event).toString("utf8"))
+  return data
+}
+
+/**
+ * Writes the events of a stream from its vendor's pieces. Data of any other form cannot be sent to
+ * the client, and are not charged.
+ */
+const writeWith =
+  (writer: ResponseWriter) =>
+  (piece: TextPiece): TextPiece => {
+    const data = piece.event === null ? null : dataIn(piece.event)
+    if (data === null) return piece
+    const fields = parseJson(data)
+    return Predicate.isObject(fields)
+      ? { ...piece, event: encodeEvents(writer.add({ ...fields })) }
+      : { ...piece, event: null, outputBytes: 0 }
+  }
+
+/** A whole chat, also one that was too large to be decoded at once. */
+const wholeChat = ({ raw, result }: TextAnswer): Fields => {
+  if (raw === undefined) return result
+  const chat = parseJson(Buffer.concat(raw.chunks).toString("utf8"))
+  raw.release()
+  return Predicate.isObject(chat) ? { ...chat } : result
+}
+
+const currentSeconds = Effect.map(Clock.currentTimeMillis, (millis) => Math.floor(millis / 1000))
+
+const itemIdsOf = (items: ReadonlyArray<object>): ReadonlyArray<string> =>
+  items.flatMap((item) => ("id" in item && typeof item.id === "string" ? [item.id] : []))
+
+const HOUR_SECONDS = 3600
+
+export const makeResponseRequests = Effect.gen(function* () {
+  const conversationOf = yield* makeConversations
+  const stored = yield* StoredResponses
+  const failpoints = yield* Failpoints
+  const { responseHours } = yield* Settings
+
+  return Effect.fnUntraced(function* (caller: Caller, body: ResponsesBody) {
+    const { organizationId } = caller
+    const conversation = yield* conversationOf(organizationId, body)
+    const chat = yield* Effect.fromResult(chatOfResponses(body, conversation.items))
+    const base = chatRequest(chat.body)
+    const priced = chatRequest(chat.pricedBody)
+    const ownBody = ownRequestOf(body, conversation.items)
+    const createdAtSeconds = yield* currentSeconds
+    let orderId = ""
+    let response: Fields | null = null
+    let writer: ResponseWriter | null = null
+    let lastEvents: Uint8Array | null = null
+
+    const headOf = (model: string): ResponseHead => ({
+      id: responseIdOf(orderId),
+      createdAtSeconds,
+      model,
+      request: body
+    })
+
+    const answered = ({ model }: WorkNames, answer: TextAnswer, isOwn: boolean) =>
+      Effect.map(currentSeconds, (now): TextAnswer => {
+        const head = headOf(model)
+        if (isOwn) {
+          response = ownResponseOf(head, wholeChat(answer))
+        } else {
+          const whole = makeChatWriter(head)
+          whole.add(wholeChat(answer))
+          response = whole.complete(now).response
+        }
+        const { raw: _, ...counts } = answer
+        return { ...counts, result: response }
+      })
+
+    const request: ResponseRequest["request"] = {
+      ...base,
+      expectedBy: priced.expectedBy,
+      checkLimits: priced.checkLimits,
+      sizeField: "max_output_tokens",
+      serviceOf: (_, { text }, protocol) => {
+        const adapter = text.get(protocol)
+        if (adapter === undefined) return undefined
+        const isServed = adapter.responses !== undefined || chat.faults.length === 0
+        const contentType = isServed
+          ? Result.succeed(JSON_TYPE)
+          : Result.fail(invalidFields(chat.faults))
+        return { adapter, contentType: () => contentType }
+      },
+      requestWork: ({ complete, responses }, account, names) => {
+        const { upstreamModel } = names
+        return responses === undefined
+          ? complete(account, { upstreamModel, body: base.body }).pipe(
+              Effect.filterOrFail(
+                (answer) => !hasFailed(answer),
+                () => failedWhileWriting
+              ),
+              Effect.flatMap((answer) => answered(names, answer, false))
+            )
+          : responses
+              .complete(account, { upstreamModel, body: ownBody })
+              .pipe(Effect.flatMap((answer) => answered(names, answer, true)))
+      },
+      streamText: ({ stream, responses }, account, { upstreamModel, model }, take) => {
+        const head = headOf(model)
+        writer = responses === undefined ? makeChatWriter(head) : makeOwnWriter(head)
+        const write = writeWith(writer)
+        const takeWritten = (pieces: ReadonlyArray<TextPiece>) => take(pieces.map(write))
+        return responses === undefined
+          ? stream(account, { upstreamModel, body: base.body }, takeWritten)
+          : responses.stream(account, { upstreamModel, body: ownBody }, takeWritten)
+      }
+    }
+
+    const store = (content: Fields) =>
+      stored
+        .add({
+          organizationId,
+          orderId,
+          id: responseIdOf(orderId),
+          previousId: body.previous_response_id ?? null,
+          response: content,
+          input: conversation.input,
+          itemIds: itemIdsOf([...conversation.input, ...outputOf(content)]),
+          lifetimeSeconds: responseHours * HOUR_SECONDS
+        })
+        .pipe(
+          Effect.catchCause((cause) =>
+            Effect.logError("responses: storing a response failed", cause).pipe(
+              Effect.annotateLogs({ order_id: orderId })
+            )
+          ),
+          Effect.andThen(failpoints.pass("response.stored"))
+        )
+
+    /** Ends the response, and stores it. It is found only when its order is charged. */
+    const complete = Effect.gen(function* () {
+      if (writer !== null) {
+        const end = writer.complete(yield* currentSeconds)
+        lastEvents = encodeEvents(end.events)
+        response = end.response
+      }
+      if (response !== null && (body.store ?? true)) yield* store(response)
+    })
+
+    const withStore: ResponseRequest["withStore"] = (order) => ({
+      ...order,
+      around: (steps, id) => {
+        orderId = id
+        return order.around(steps, id)
+      },
+      finish: (product, id) =>
+        Effect.tap(order.finish(product, id), (finish) =>
+          finish._tag === "Charge" && Exit.isSuccess(finish.answer) ? complete : Effect.void
+        )
+    })
+
+    return {
+      request,
+      withStore,
+      lastEventsOf: (error) =>
+        error === null || writer === null
+          ? lastEvents
+          : encodeEvents(writer.fail({ code: error._tag, message: error.message }).events)
+    } satisfies ResponseRequest
+  })
+})
+
+/** Makes the function that answers a repeated request from the stored response. */
+export const makeStoredAnswer = Effect.map(
+  StoredResponses,
+  (stored) => (organizationId: string, orderId: string, body: OrderBody) =>
+    Effect.map(stored.find(organizationId, responseIdOf(orderId)), (match) => {
+      if (match === null) return null
+      const { response } = match
+      if (body.stream !== true) return encodeAnswer(response)
+      const events = encodeEvents(eventsOfResponse(response))
+      const answer = new StreamedAnswer({
+        take: Cause.done(),
+        disconnect: Effect.void,
+        onCut: () => undefined
+      })
+      return new StreamedResponse(answer, () => events)
+    })
+)
