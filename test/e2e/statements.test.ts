@@ -76,10 +76,34 @@ const mandatory: Readonly<Record<string, "filled" | "may be empty">> = {
   ServiceName: "filled"
 }
 
-const assertFocusRow = (row: Readonly<Record<string, string>>): void => {
-  for (const [column, rule] of Object.entries(mandatory)) {
+/** What version 1.3 makes mandatory beside it; its host may be unknown. */
+const mandatoryOf = {
+  "1.2": mandatory,
+  "1.3": { ...mandatory, ServiceProviderName: "filled", HostProviderName: "may be empty" }
+} as const
+
+/** Columns that a version does not know. */
+const foreignOf = { "1.2": ["ServiceProviderName", "HostProviderName"], "1.3": [] } as const
+
+const versions = ["1.2", "1.3"] as const
+
+const assertFocusRow = (
+  row: Readonly<Record<string, string>>,
+  version: (typeof versions)[number]
+): void => {
+  const columns = Object.keys(row)
+  const own = columns.filter((column) => !column.startsWith("x_"))
+  assert.deepStrictEqual(own, own.toSorted())
+  for (const column of foreignOf[version]) assert.notProperty(row, column)
+  for (const [column, rule] of Object.entries(mandatoryOf[version])) {
     assert.property(row, column)
     if (rule === "filled") assert.notStrictEqual(row[column], "", column)
+  }
+  assert.include(["Usage", "Purchase", "Tax", "Credit", "Adjustment"], row.ChargeCategory)
+  assert.include(["", "Correction"], row.ChargeClass)
+  assert.include(["One-Time", "Recurring", "Usage-Based"], row.ChargeFrequency)
+  for (const column of columns.filter((name) => /Period(?:Start|End)$/.test(name))) {
+    assert.match(row[column] ?? "", /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$/)
   }
   if (row.ChargeCategory !== "Usage") return
   assert.deepStrictEqual([row.ChargeClass, row.PricingUnit], ["", row.ConsumedUnit])
@@ -142,14 +166,20 @@ for (const kind of databasesInTurn(import.meta.filename)) {
         const charged = entries.filter((entry) => entry.kind === "charge")
         assert.strictEqual(sumOf(charged.map(({ amount }) => amount ?? "")), `-${charges.gross}`)
 
-        const focus = yield* csvRows((yield* read("text/csv", "/focus")).text)
-        for (const row of focus) assertFocusRow(row)
-        // A text is two rows, as input and output have prices of their own.
-        assert.lengthOf(focus, 5 + 2)
-        assert.strictEqual(
-          sumOf(focus.map(({ BilledCost = "" }) => BilledCost)),
-          sumOf([charges.net, "-1.5"])
-        )
+        const focusOf = (query: string) =>
+          Effect.flatMap(read("text/csv", `/focus${query}`), ({ text }) => csvRows(text))
+        assert.deepStrictEqual(yield* focusOf(""), yield* focusOf("?version=1.2"))
+        for (const version of versions) {
+          const focus = yield* focusOf(`?version=${version}`)
+          for (const row of focus) assertFocusRow(row, version)
+          // A text is two rows, as input and output have prices of their own.
+          assert.lengthOf(focus, 5 + 2)
+          assert.strictEqual(
+            sumOf(focus.map(({ BilledCost = "" }) => BilledCost)),
+            sumOf([charges.net, "-1.5"])
+          )
+        }
+        assert.strictEqual((yield* read("text/csv", "/focus?version=1.4")).status, 400)
 
         const page = yield* read("text/html,application/xhtml+xml,*/*;q=0.8")
         assert.match(page.headers.get("content-type") ?? "", /^text\/html/)

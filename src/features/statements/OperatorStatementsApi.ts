@@ -7,6 +7,7 @@ import { list } from "../../http/api/shared.ts"
 import {
   csvFile,
   focusOperation,
+  focusQuery,
   SealedMonthView,
   StatementView,
   sealedMonthsOperation,
@@ -32,6 +33,7 @@ export class OperatorStatementsGroup extends HttpApiGroup.make("operatorStatemen
   }).annotateMerge(statementOperation),
   HttpApiEndpoint.get("readOrganizationFocus", "/organizations/:id/statements/:month/focus", {
     params,
+    query: focusQuery,
     success: csvFile,
     error
   }).annotateMerge(focusOperation)

@@ -19,6 +19,7 @@ import {
   textOrNull,
   time
 } from "../../http/api/shared.ts"
+import { focusVersions } from "./focusRows.ts"
 
 const charged = {
   count: integer("Charges of the orders of the month"),
@@ -136,8 +137,14 @@ export const statementOperation = operation(
 
 export const focusOperation = operation(
   "Read a month as FOCUS",
-  "What the month's orders were charged, with corrections and credits, in the columns of the FinOps Open Cost and Usage Specification 1.2, as CSV. Deposits and withdrawals are payments, and stand in the statement alone."
+  "What the month's orders were charged, with corrections and credits, in the columns of the FinOps Open Cost and Usage Specification 1.2 or 1.3, as CSV. Deposits and withdrawals are payments, and stand in the statement alone."
 )
+
+export const focusQuery = {
+  version: Schema.optionalKey(
+    oneOf(focusVersions, "The version of the specification; 1.2 when left out", "1.3")
+  )
+}
 
 export const sealedMonthsOperation = operation(
   "List sealed months",
@@ -165,6 +172,7 @@ export class StatementsGroup extends HttpApiGroup.make("statements").add(
     .annotateMerge(statementOperation),
   HttpApiEndpoint.get("readFocus", "/statements/:month/focus", {
     params,
+    query: focusQuery,
     success: csvFile,
     error: [errors.NotFound, errors.InvalidRequest]
   })

@@ -1,15 +1,16 @@
 /**
- * Charges in the columns of the FinOps Open Cost and Usage Specification (FOCUS) 1.2: every
+ * Charges in the columns of the FinOps Open Cost and Usage Specification (FOCUS) 1.2 and 1.3: every
  * mandatory column, the conditional columns whose condition holds, and two custom columns with the
- * prefix `x_`.
+ * prefix `x_`. Version 1.3 names the service's provider and its host, and keeps the names of
+ * provider and publisher that it deprecates.
  */
 import { baseUnits, bySide } from "../../domain/money/chargeParts.ts"
 import { formatNano } from "../../domain/money/Money.ts"
 import type { Row } from "../../runtime/texts/csvText.ts"
 import type { Statement, StatementEntry } from "./Statements.ts"
 
-/** The columns in alphabetical order, as in the specification. */
-export const focusColumns = [
+/** The columns of version 1.3 in alphabetical order, as in the specification. */
+const columns = [
   "BilledCost",
   "BillingAccountId",
   "BillingAccountName",
@@ -27,6 +28,7 @@ export const focusColumns = [
   "ContractedCost",
   "ContractedUnitPrice",
   "EffectiveCost",
+  "HostProviderName",
   "InvoiceId",
   "InvoiceIssuerName",
   "ListCost",
@@ -40,6 +42,7 @@ export const focusColumns = [
   "ResourceType",
   "ServiceCategory",
   "ServiceName",
+  "ServiceProviderName",
   "ServiceSubcategory",
   "SkuId",
   "SkuMeter",
@@ -50,7 +53,18 @@ export const focusColumns = [
   "x_KeyId",
   "x_Modality"
 ] as const
-type FocusRow = { readonly [Column in (typeof focusColumns)[number]]: Row[string] }
+type FocusRow = { readonly [Column in (typeof columns)[number]]: Row[string] }
+
+export const focusVersions = ["1.2", "1.3"] as const
+export type FocusVersion = (typeof focusVersions)[number]
+
+/** The columns that version 1.3 added. */
+const addedColumns: ReadonlySet<string> = new Set(["HostProviderName", "ServiceProviderName"])
+
+export const focusColumns: Readonly<Record<FocusVersion, ReadonlyArray<string>>> = {
+  "1.2": columns.filter((column) => !addedColumns.has(column)),
+  "1.3": columns
+}
 
 const PROVIDER = "Media gateway"
 
@@ -145,8 +159,10 @@ export const focusRowsOf = (statement: Statement, currency: string) => {
     ChargePeriodStart: timeOf(entry.at),
     InvoiceId: `${statement.organizationId}/${statement.month}`,
     InvoiceIssuerName: PROVIDER,
+    HostProviderName: PROVIDER,
     ProviderName: PROVIDER,
     PublisherName: PROVIDER,
+    ServiceProviderName: PROVIDER,
     ServiceCategory: "AI and Machine Learning",
     ServiceSubcategory: "Generative AI",
     ServiceName: serviceNames[entry.modality ?? ""] ?? entry.modality ?? PROVIDER,

@@ -15,7 +15,7 @@ import { listView, pageOf } from "../../http/handlers/respond.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import { csvText } from "../../runtime/texts/csvText.ts"
 import { Access } from "../../services/Access.ts"
-import { focusColumns, focusRowsOf } from "./focusRows.ts"
+import { type FocusVersion, focusColumns, focusRowsOf } from "./focusRows.ts"
 import { OperatorStatementsGroup } from "./OperatorStatementsApi.ts"
 import {
   type Seal,
@@ -155,13 +155,17 @@ const makeStatementAnswers = Effect.gen(function* () {
           return HttpServerResponse.jsonUnsafe(view, { headers: { vary: "accept" } })
       }
     }),
-    focus: Effect.fnUntraced(function* (organizationId: string, month: string) {
+    focus: Effect.fnUntraced(function* (
+      organizationId: string,
+      month: string,
+      version: FocusVersion = "1.2"
+    ) {
       const statement = yield* statements.read(organizationId, month)
       const rowsOf = focusRowsOf(statement, settings.currency)
       const rows = statements
         .entries(organizationId, month)
         .pipe(Stream.map(rowsOf), Stream.flattenIterable)
-      return csvResponse(csvText(focusColumns)(rows), fileName("focus", statement))
+      return csvResponse(csvText(focusColumns[version])(rows), fileName("focus", statement))
     })
   }
 })
@@ -178,8 +182,9 @@ export const layerStatementsHandlers = HttpApiBuilder.group(
       readStatement: Effect.fn("statements.readStatement")(function* ({ params }) {
         return yield* answers.read((yield* CurrentCaller).organizationId, params.month)
       }),
-      readFocus: Effect.fn("statements.readFocus")(function* ({ params }) {
-        return yield* answers.focus((yield* CurrentCaller).organizationId, params.month)
+      readFocus: Effect.fn("statements.readFocus")(function* ({ params, query }) {
+        const { organizationId } = yield* CurrentCaller
+        return yield* answers.focus(organizationId, params.month, query.version)
       })
     })
   })
@@ -202,8 +207,8 @@ export const layerOperatorStatementsHandlers = HttpApiBuilder.group(
       readOrganizationStatement: Effect.fn("statements.readOrganizationStatement")(({ params }) =>
         answers.read(params.id, params.month)
       ),
-      readOrganizationFocus: Effect.fn("statements.readOrganizationFocus")(({ params }) =>
-        answers.focus(params.id, params.month)
+      readOrganizationFocus: Effect.fn("statements.readOrganizationFocus")(({ params, query }) =>
+        answers.focus(params.id, params.month, query.version)
       )
     })
   })

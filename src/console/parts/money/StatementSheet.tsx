@@ -24,6 +24,7 @@ const Files = ({
   const files = [
     { label: "csv", ...entriesFile(path) },
     { label: "focus", ...entriesFile(`${path}/focus`) },
+    { label: "focus13", ...entriesFile(`${path}/focus?version=1.3`) },
     { label: "json", path, accept: "application/json", name: `${name}.json` },
     { label: "html", path, accept: "text/html", name: `${name}.html` }
   ] as const

@@ -155,7 +155,13 @@ export const money = {
     seal: "Seal",
     print: "Print",
     file: "File",
-    files: { csv: "Entries (CSV)", focus: "FOCUS (CSV)", json: "JSON", html: "Page (HTML)" },
+    files: {
+      csv: "Entries (CSV)",
+      focus: "FOCUS 1.2 (CSV)",
+      focus13: "FOCUS 1.3 (CSV)",
+      json: "JSON",
+      html: "Page (HTML)"
+    },
     period: "{{days}}, {{zone}}. Amounts in {{currency}}.",
     balance: "Balance",
     line: "Item",

@@ -158,7 +158,13 @@ export const money: Translated<typeof english> = {
     seal: "封账",
     print: "打印",
     file: "文件",
-    files: { csv: "明细（CSV）", focus: "FOCUS（CSV）", json: "JSON", html: "网页（HTML）" },
+    files: {
+      csv: "明细（CSV）",
+      focus: "FOCUS 1.2（CSV）",
+      focus13: "FOCUS 1.3（CSV）",
+      json: "JSON",
+      html: "网页（HTML）"
+    },
     period: "{{days}}，{{zone}}。金额单位：{{currency}}。",
     balance: "余额",
     line: "项目",
