@@ -26,7 +26,7 @@ const run = (command: string, ...args: ReadonlyArray<string>): string =>
     stdio: ["ignore", "pipe", "inherit"]
   }).trim()
 
-const hashed = async (folder: string, file: string): Promise<HashedFile> => ({
+const hashFile = async (folder: string, file: string): Promise<HashedFile> => ({
   name: file,
   sha256: sha256(await readFile(join(folder, file)))
 })
@@ -49,17 +49,20 @@ const release = async (out: string, repository: string, isOffline: boolean): Pro
   await mkdir(out, { recursive: true })
   run("npm", "pack", "--pack-destination", out)
   await writeFile(join(out, `${FILE_NAME}.cdx.json`), billOfMaterials(root))
-  const files = [await hashed(out, `${FILE_NAME}.tgz`), await hashed(out, `${FILE_NAME}.cdx.json`)]
+  const files = [
+    await hashFile(out, `${FILE_NAME}.tgz`),
+    await hashFile(out, `${FILE_NAME}.cdx.json`)
+  ]
   await writeFile(
     join(out, "SHA256SUMS"),
     files.map((file) => `${file.sha256}  ${file.name}\n`).join("")
   )
   const key = process.env.RELEASE_KEY
   const statement = statementOf({
-    files: [...files, await hashed(out, "SHA256SUMS")],
+    files: [...files, await hashFile(out, "SHA256SUMS")],
     repository,
     commit: run("git", "rev-parse", "HEAD"),
-    lockfile: await hashed(root, "package-lock.json"),
+    lockfile: await hashFile(root, "package-lock.json"),
     node: process.version,
     npm: run("npm", "--version"),
     startedAt,

@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import type { ResponsesBody } from "../../src/domain/responses/ResponsesRequest.ts"
 import type { TextPiece } from "../../src/services/ProtocolAdapter.ts"
 import { brokenVendor, closedPort, type Reply } from "../support/brokenVendor.ts"
+import { textEvents } from "../support/responses.ts"
 import { bytesOf, events, sse } from "./chatStreams.ts"
 import { failureOf, lost, refused } from "./failures.ts"
 import {
@@ -270,17 +271,7 @@ layer(layerOverSockets)("openai_responses", (it) => {
         assert.isNull(failure)
         assert.deepStrictEqual(
           [...text.matchAll(/"type":"(response\.[\w.]+)"/g)].map(([, type]) => type),
-          [
-            "response.created",
-            "response.in_progress",
-            "response.output_item.added",
-            "response.content_part.added",
-            "response.output_text.delta",
-            "response.output_text.done",
-            "response.content_part.done",
-            "response.output_item.done",
-            "response.completed"
-          ]
+          [...textEvents]
         )
         assert.deepStrictEqual(counts, [{ inputTokens: 3n, outputTokens: 2n }])
         assert.strictEqual(outputBytes, 5)

@@ -15,6 +15,7 @@ import { z } from "zod"
 import { demoCatalog } from "../../src/demoCatalog.ts"
 import { type Customer, Gateway, layerTestGateway, quickSettings } from "../support/gateway.ts"
 import { done, openaiOf, rejection } from "../support/officialClients.ts"
+import { textEvents } from "../support/responses.ts"
 
 /** A model of a vendor with chats alone, and one of a vendor with the Responses API. */
 const models = ["talk-1", "talk-2"] as const
@@ -24,19 +25,6 @@ const forecast = zodResponsesFunction({ name: "forecast", parameters: Weather })
 
 const connectionOf = (who: Customer) =>
   Effect.map(Gateway, ({ url }) => ({ apiKey: who.key, baseURL: `${url}/v1` }))
-
-/** The types of the events of a text, with its pieces as one. */
-const textEvents = [
-  "response.created",
-  "response.in_progress",
-  "response.output_item.added",
-  "response.content_part.added",
-  "response.output_text.delta",
-  "response.output_text.done",
-  "response.content_part.done",
-  "response.output_item.done",
-  "response.completed"
-]
 
 const reasonedCallEvents = [
   "response.created",
@@ -118,7 +106,7 @@ layer(layerTestGateway("postgres", quickSettings, { catalogFor: demoCatalog }), 
         }
         return { types, numbers, text, final: await stream.finalResponse() }
       })
-      assert.deepStrictEqual(withoutRepeats(types), textEvents)
+      assert.deepStrictEqual(withoutRepeats(types), [...textEvents])
       assert.deepStrictEqual(numbers, [...numbers.keys()])
       assert.strictEqual(final.output_text, text)
       const read = yield* done(() => client.responses.retrieve(final.id))

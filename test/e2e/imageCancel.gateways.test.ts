@@ -131,7 +131,8 @@ layer(layerSurvivor, { excludeTestServices: true, timeout: "60 seconds" })(
         const both = yield* startGateway({
           ...env,
           KILL_AT: "image.cancelled",
-          GATEWAY_IMAGE_DEADLINE_SECONDS: "2"
+          // Enough for the cancel to come before it on a machine that has other work.
+          GATEWAY_IMAGE_DEADLINE_SECONDS: "6"
         })
         const { cancel, end, id } = yield* makeOrder(both)
         yield* Effect.forkChild(Effect.exit(cancel(both)))

@@ -58,15 +58,15 @@ const check = Command.make(
     )
   },
   Effect.fn("cli.documentCheck")(function* ({ file, order, baseUrl }) {
-    const decoded = decodeQueueDocument(yield* readJson(file))
-    if (Result.isFailure(decoded)) {
-      return yield* failWithFaults(`${nameOf(file)} has faults:`, decoded.failure)
+    const documentResult = decodeQueueDocument(yield* readJson(file))
+    if (Result.isFailure(documentResult)) {
+      return yield* failWithFaults(`${nameOf(file)} has faults:`, documentResult.failure)
     }
-    const summary = summaryOf(decoded.success)
+    const summary = summaryOf(documentResult.success)
     if (Option.isNone(order)) {
       return yield* printResult({ ok: true, ...summary }, () => describeDocument(summary))
     }
-    const request = planRequest(decoded.success, yield* readJson(order.value), baseUrl)
+    const request = planRequest(documentResult.success, yield* readJson(order.value), baseUrl)
     if (Result.isFailure(request)) {
       return yield* failWithFaults("The order would be refused:", request.failure)
     }

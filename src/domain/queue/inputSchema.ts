@@ -86,9 +86,9 @@ export const readInputSchema = (root: unknown): InputSchema | null => {
   const place = inputPlace(root)
   const input = place === undefined ? null : resolveSchema(root, valuesAt(root, place)[0])
   if (input === null || !isNode(input.properties)) return null
-  const listed = textsIn(input["x-fal-order-properties"])
+  const listedNames = textsIn(input["x-fal-order-properties"])
   const rankOf = (name: string): number =>
-    listed.includes(name) ? listed.indexOf(name) : listed.length
+    listedNames.includes(name) ? listedNames.indexOf(name) : listedNames.length
   return {
     properties: Object.entries(input.properties).toSorted(
       ([one, oneSchema], [other, otherSchema]) =>

@@ -51,13 +51,13 @@ const withOpening = <Piece>(
     ],
     add: item.add,
     close: (status) => {
-      const written = itemOf(status)
+      const finalItem = itemOf(status)
       return {
         events: [
           ...item.last(),
-          { type: "response.output_item.done", output_index, item: written }
+          { type: "response.output_item.done", output_index, item: finalItem }
         ],
-        item: written
+        item: finalItem
       }
     }
   }

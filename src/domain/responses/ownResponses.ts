@@ -83,9 +83,9 @@ export const makeOwnWriter = (head: ResponseHead): ResponseWriter => {
       const event: ResponseEvent = { ...piece, type, sequence_number: number }
       if (!Predicate.isObject(piece.response)) return [event]
       const response = ownResponseOf(head, fieldsIn(piece.response))
-      const named = { ...event, response }
-      if (!lastTypes.has(type)) return [named]
-      last = { events: [named], response }
+      const ownEvent = { ...event, response }
+      if (!lastTypes.has(type)) return [ownEvent]
+      last = { events: [ownEvent], response }
       return []
     },
     complete: () =>

@@ -43,10 +43,12 @@ const responseUsage = (chatUsage: unknown): Fields | null => {
   const usage = fieldsIn(chatUsage)
   const input_tokens = countIn(usage, "prompt_tokens")
   const output_tokens = countIn(usage, "completion_tokens")
-  const cached = countIn(fieldsIn(usage.prompt_tokens_details), "cached_tokens")
+  const cachedTokens = countIn(fieldsIn(usage.prompt_tokens_details), "cached_tokens")
   return {
     input_tokens,
-    input_tokens_details: { cached_tokens: cached || countIn(usage, "prompt_cache_hit_tokens") },
+    input_tokens_details: {
+      cached_tokens: cachedTokens || countIn(usage, "prompt_cache_hit_tokens")
+    },
     output_tokens,
     output_tokens_details: {
       reasoning_tokens: countIn(fieldsIn(usage.completion_tokens_details), "reasoning_tokens")
@@ -228,14 +230,14 @@ export const makeChatWriter = (head: ResponseHead): ResponseWriter => {
     ]
   }
 
-  const numbered = (drafts: ReadonlyArray<Draft>): ReadonlyArray<ResponseEvent> =>
+  const numberEvents = (drafts: ReadonlyArray<Draft>): ReadonlyArray<ResponseEvent> =>
     [...beginning(), ...drafts].map((draft) => ({ ...draft, sequence_number: sequence++ }))
 
   const end = (state: Omit<ResponseState, "output" | "usage">): ResponseEnd => {
     const closing = closeAll(state.status === "completed" ? "completed" : "incomplete")
     const response = responseObject(head, { ...state, output, usage })
     const type = `response.${state.status}`
-    return { events: numbered([...closing, { type, response }]), response }
+    return { events: numberEvents([...closing, { type, response }]), response }
   }
 
   return {
@@ -245,7 +247,7 @@ export const makeChatWriter = (head: ResponseHead): ResponseWriter => {
       const delta = fieldsIn(choice.delta ?? choice.message)
       const pieces = listIn(delta.tool_calls)
       ending = ends.get(choice.finish_reason) ?? ending
-      return numbered([
+      return numberEvents([
         ...textsOf(delta, choice, thought).flatMap(([kind, piece]) => addText(kind, piece)),
         // The calls of a whole message have no numbers but their places.
         ...(choice.message === undefined

@@ -99,14 +99,12 @@ export class ResponsesGroup extends HttpApiGroup.make("responses")
         Schema.StructWithRest(Schema.Struct({ id: text("The item's id") }), anyFields)
       ),
       error: [errors.NotFound, errors.InvalidRequest]
-    })
-      .annotate(LookUp, true)
-      .annotateMerge(
-        operation(
-          "List a response's input",
-          "The items that were new in its request, the last first unless `order` says otherwise."
-        )
-      ),
+    }).annotateMerge(
+      operation(
+        "List a response's input",
+        "The items that were new in its request, the last first unless `order` says otherwise."
+      )
+    ),
     HttpApiEndpoint.delete("remove", "/responses/:id", {
       params: responseId,
       success: Schema.Struct({

@@ -34,7 +34,7 @@ export const layerStoredResponses = Layer.effect(
     const { equals } = makeConditions(sql)
     const { claimRows } = yield* Distribution
     /** Joins the orders of the responses `r` that are charged, in one organisation. */
-    const charged = (organizationId: string) => sql`
+    const chargedOrders = (organizationId: string) => sql`
       JOIN orders o ON o.organization_id = ${organizationId} AND o.id = r.order_id
                    AND o.state = 'captured'`
     const columns = sql`r.id, r.previous_id AS "previousId", r.key_id AS "keyId", r.content`
@@ -44,8 +44,8 @@ export const layerStoredResponses = Layer.effect(
       Effect.fnUntraced(
         function* ({ id, previousId, keyId, content }: typeof ResponseRow.Type) {
           const subject = subjectOf(organizationId, id)
-          const opened = yield* vault.open({ keyId, bytes: content }, subject, "")
-          const { response, input } = yield* decodeContent(Redacted.value(opened))
+          const json = yield* vault.open({ keyId, bytes: content }, subject, "")
+          const { response, input } = yield* decodeContent(Redacted.value(json))
           return { id, previousId, response, input } satisfies StoredResponse
         },
         (response, { id }) =>
@@ -80,7 +80,7 @@ export const layerStoredResponses = Layer.effect(
       find: Effect.fn("StoredResponses.find")(function* (organizationId, id) {
         const rows = yield* rowsOf(ResponseRow)(
           retryBriefly(sql`
-            SELECT ${columns} FROM responses r ${charged(organizationId)}
+            SELECT ${columns} FROM responses r ${chargedOrders(organizationId)}
              WHERE r.organization_id = ${organizationId} AND r.id = ${id}
                AND r.expires_at > now()`)
         )
@@ -92,7 +92,7 @@ export const layerStoredResponses = Layer.effect(
           retryBriefly(sql`
             WITH RECURSIVE conversation AS (
               SELECT r.*, 1 AS position, octet_length(r.content)::bigint AS bytes
-                FROM responses r ${charged(organizationId)}
+                FROM responses r ${chargedOrders(organizationId)}
                WHERE r.organization_id = ${organizationId} AND r.id = ${id} AND r.expires_at > now()
               UNION ALL
               SELECT r.*, c.position + 1, c.bytes + octet_length(r.content)
@@ -109,7 +109,7 @@ export const layerStoredResponses = Layer.effect(
       withItems: Effect.fn("StoredResponses.withItems")(function* (organizationId, itemIds) {
         const rows = yield* rowsOf(ResponseRow)(
           retryBriefly(sql`
-            SELECT ${columns} FROM responses r ${charged(organizationId)}
+            SELECT ${columns} FROM responses r ${chargedOrders(organizationId)}
              WHERE r.organization_id = ${organizationId} AND r.expires_at > now()
                AND r.item_ids && ${[...itemIds]}::text[]
              ORDER BY r.order_id DESC LIMIT ${MAX_CONVERSATION.responses}`)

@@ -23,11 +23,11 @@ const unknownItem = (after: string) =>
 export const layerResponsesHandlers = Layer.unwrap(
   Effect.gen(function* () {
     const orders = yield* Orders
-    const stored = yield* StoredResponses
+    const responseStore = yield* StoredResponses
 
     const find = Effect.fnUntraced(function* (id: string) {
       const { organizationId } = yield* CurrentCaller
-      const response = yield* stored.find(organizationId, id)
+      const response = yield* responseStore.find(organizationId, id)
       return response ?? (yield* noSuchResponse(id))
     })
 
@@ -54,11 +54,11 @@ export const layerResponsesHandlers = Layer.unwrap(
             items: Effect.fn("responses.items")(function* ({ params, query }) {
               const { id, input } = yield* find(params.id)
               const { after, limit, order } = query
-              const named = input.map((item, index) => ({
+              const namedItems = input.map((item, index) => ({
                 ...item,
                 id: item.id ?? `item_${id.slice("resp_".length)}_${index}`
               }))
-              const items = order === "asc" ? named : named.toReversed()
+              const items = order === "asc" ? namedItems : namedItems.toReversed()
               const start =
                 after === undefined ? 0 : items.findIndex((item) => item.id === after) + 1
               if (after !== undefined && start === 0) return yield* unknownItem(after)
@@ -74,7 +74,8 @@ export const layerResponsesHandlers = Layer.unwrap(
             remove: Effect.fn("responses.remove")(function* ({ params }) {
               const { organizationId } = yield* CurrentCaller
               const { id } = params
-              if (!(yield* stored.remove(organizationId, id))) return yield* noSuchResponse(id)
+              if (!(yield* responseStore.remove(organizationId, id)))
+                return yield* noSuchResponse(id)
               return { id, object: "response" as const, deleted: true }
             })
           })

@@ -32,10 +32,10 @@ interface Conversation {
 }
 
 export const makeConversations = Effect.gen(function* () {
-  const stored = yield* StoredResponses
+  const responseStore = yield* StoredResponses
 
   const earlierItems = Effect.fnUntraced(function* (organizationId: string, id: string) {
-    const responses = yield* stored.conversation(organizationId, id)
+    const responses = yield* responseStore.conversation(organizationId, id)
     if (responses === null) {
       return yield* new InvalidRequest({
         message: `previous_response_id: Expected a stored response, and ${JSON.stringify(id)} or one that it continues is not stored any more`,
@@ -49,7 +49,7 @@ export const makeConversations = Effect.gen(function* () {
   const ownItems = Effect.fnUntraced(function* (organizationId: string, { input }: ResponsesBody) {
     if (typeof input === "string") return [{ role: "user", content: input } satisfies Item]
     const ids = input.filter(isReference).map(({ id }) => id)
-    const responses = ids.length === 0 ? [] : yield* stored.withItems(organizationId, ids)
+    const responses = ids.length === 0 ? [] : yield* responseStore.withItems(organizationId, ids)
     // Of several items with one id, which a client may have chosen, the newest one is meant.
     const itemsById = new Map(
       responses

@@ -118,7 +118,7 @@ const HOUR_SECONDS = 3600
 
 export const makeResponseRequests = Effect.gen(function* () {
   const conversationOf = yield* makeConversations
-  const stored = yield* StoredResponses
+  const responseStore = yield* StoredResponses
   const failpoints = yield* Failpoints
   const { responseHours } = yield* Settings
 
@@ -127,7 +127,7 @@ export const makeResponseRequests = Effect.gen(function* () {
     const conversation = yield* conversationOf(organizationId, body)
     const chat = yield* Effect.fromResult(chatOfResponses(body, conversation.items))
     const base = chatRequest(chat.body)
-    const priced = chatRequest(chat.pricedBody)
+    const pricedRequest = chatRequest(chat.pricedBody)
     const ownBody = ownRequestOf(body, conversation.items)
     const createdAtSeconds = yield* currentSeconds
     let orderId = ""
@@ -142,7 +142,7 @@ export const makeResponseRequests = Effect.gen(function* () {
       request: body
     })
 
-    const answered = ({ model }: WorkNames, answer: TextAnswer, isOwn: boolean) =>
+    const presentAnswer = ({ model }: WorkNames, answer: TextAnswer, isOwn: boolean) =>
       Effect.map(currentSeconds, (now): TextAnswer => {
         const head = headOf(model)
         if (isOwn) {
@@ -158,8 +158,8 @@ export const makeResponseRequests = Effect.gen(function* () {
 
     const request: ResponseRequest["request"] = {
       ...base,
-      expectedBy: priced.expectedBy,
-      checkLimits: priced.checkLimits,
+      expectedBy: pricedRequest.expectedBy,
+      checkLimits: pricedRequest.checkLimits,
       sizeField: "max_output_tokens",
       serviceOf: (_, { text }, protocol) => {
         const adapter = text.get(protocol)
@@ -178,11 +178,11 @@ export const makeResponseRequests = Effect.gen(function* () {
                 (answer) => !hasFailed(answer),
                 () => failedWhileWriting
               ),
-              Effect.flatMap((answer) => answered(names, answer, false))
+              Effect.flatMap((answer) => presentAnswer(names, answer, false))
             )
           : responses
               .complete(account, { upstreamModel, body: ownBody })
-              .pipe(Effect.flatMap((answer) => answered(names, answer, true)))
+              .pipe(Effect.flatMap((answer) => presentAnswer(names, answer, true)))
       },
       streamText: ({ stream, responses }, account, { upstreamModel, model }, take) => {
         const head = headOf(model)
@@ -196,7 +196,7 @@ export const makeResponseRequests = Effect.gen(function* () {
     }
 
     const store = (content: Fields) =>
-      stored
+      responseStore
         .add({
           organizationId,
           orderId,
@@ -252,8 +252,8 @@ export const makeResponseRequests = Effect.gen(function* () {
 /** Makes the function that answers a repeated request from the stored response. */
 export const makeStoredAnswer = Effect.map(
   StoredResponses,
-  (stored) => (organizationId: string, orderId: string, body: OrderBody) =>
-    Effect.map(stored.find(organizationId, responseIdOf(orderId)), (match) => {
+  (responseStore) => (organizationId: string, orderId: string, body: OrderBody) =>
+    Effect.map(responseStore.find(organizationId, responseIdOf(orderId)), (match) => {
       if (match === null) return null
       const { response } = match
       if (body.stream !== true) return encodeAnswer(response)
