@@ -272,6 +272,10 @@ it.live(
       )
       const url = yield* startBalancer(join(root, "scripts/haproxy.cfg"), [first.port, second.port])
       const { key, organizationPath } = yield* prepareCustomer(one, "100000")
+      // The other gateway hears of the catalog a moment later.
+      yield* call(`${two.url}/v1/models/paint-1`, { key }).pipe(
+        Effect.repeat({ until: ({ status }) => status === 200 })
+      )
       for (const { metrics } of [first, second]) {
         assert.strictEqual((yield* call(`http://127.0.0.1:${metrics}/metrics`)).status, 200)
       }
