@@ -85,7 +85,7 @@ const eventsOfItem = (item: Fields, output_index: number): ReadonlyArray<Draft> 
 
 /** All events of the response, as if its vendor had written each text at once. */
 export const eventsOfResponse = (response: Fields): ReadonlyArray<ResponseEvent> => {
-  const begun = fieldsIn({
+  const beginning = fieldsIn({
     ...response,
     status: "in_progress",
     completed_at: null,
@@ -94,8 +94,8 @@ export const eventsOfResponse = (response: Fields): ReadonlyArray<ResponseEvent>
     usage: null
   })
   const events: ReadonlyArray<Draft> = [
-    { type: "response.created", response: begun },
-    { type: "response.in_progress", response: begun },
+    { type: "response.created", response: beginning },
+    { type: "response.in_progress", response: beginning },
     ...listIn(response.output).flatMap(eventsOfItem),
     { type: `response.${String(response.status)}`, response }
   ]
