@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import type { ResponsesBody } from "../../src/domain/responses/ResponsesRequest.ts"
 import type { TextPiece } from "../../src/services/ProtocolAdapter.ts"
 import { brokenVendor, closedPort, type Reply } from "../support/brokenVendor.ts"
-import { textEvents } from "../support/responses.ts"
+import { textEvents } from "../support/responseEvents.ts"
 import { bytesOf, events, sse } from "./chatStreams.ts"
 import { failureOf, lost, refused } from "./failures.ts"
 import {

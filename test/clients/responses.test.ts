@@ -15,7 +15,7 @@ import { z } from "zod"
 import { demoCatalog } from "../../src/demoCatalog.ts"
 import { type Customer, Gateway, layerTestGateway, quickSettings } from "../support/gateway.ts"
 import { done, openaiOf, rejection } from "../support/officialClients.ts"
-import { textEvents } from "../support/responses.ts"
+import { textEvents } from "../support/responseEvents.ts"
 
 /** A model of a vendor with chats alone, and one of a vendor with the Responses API. */
 const models = ["talk-1", "talk-2"] as const

@@ -104,16 +104,3 @@ export const latestOrder = (who: Customer) =>
     const answer = yield* gateway.call("/v1/orders?limit=1", { key: who.key })
     return (yield* bodyAs(Orders, answer)).data[0]
   })
-
-/** The types of the events of a streamed text, with its pieces as one. */
-export const textEvents = [
-  "response.created",
-  "response.in_progress",
-  "response.output_item.added",
-  "response.content_part.added",
-  "response.output_text.delta",
-  "response.output_text.done",
-  "response.content_part.done",
-  "response.output_item.done",
-  "response.completed"
-] as const
