@@ -1,5 +1,5 @@
 import { assert, it, layer } from "@effect/vitest"
-import { Context, Effect, Layer, Schema, type Scope } from "effect"
+import { Effect, Schema, type Scope } from "effect"
 import { responseIdOf } from "../../src/domain/responses/responseIds.ts"
 import type { Failpoint } from "../../src/runtime/Failpoints.ts"
 import { layerSimulator, Simulator } from "../../src/simulator/Simulator.ts"
@@ -17,6 +17,7 @@ import { call } from "../support/http.ts"
 import type { ProcessEnded } from "../support/processes.ts"
 import { respond, responsesCatalog } from "../support/responses.ts"
 import { archiveEnvironment } from "../support/s3Server.ts"
+import { layerSurvivor, Survivor } from "../support/survivor.ts"
 
 const environmentOf = Effect.fnUntraced(function* (kind: DatabaseKind) {
   return {
@@ -30,20 +31,6 @@ const environmentOf = Effect.fnUntraced(function* (kind: DatabaseKind) {
     GATEWAY_TEXT_STREAM_DEADLINE_SECONDS: "1"
   }
 })
-
-/** A gateway that lives on beside those that are killed, and cleans up after them. */
-class Survivor extends Context.Service<
-  Survivor,
-  { readonly env: Environment; readonly gateway: GatewayNode }
->()("test/Survivor") {}
-
-const layerSurvivor = Layer.effect(
-  Survivor,
-  Effect.gen(function* () {
-    const env = yield* environmentOf(sharedKind)
-    return { env, gateway: yield* startGateway(env) }
-  })
-).pipe(Layer.provideMerge(layerSimulator({ port: 0 })))
 
 const talk = { model: "talk-1", messages: [{ role: "user", content: "a lighthouse" }] }
 const stream = { ...talk, stream: true }
@@ -399,16 +386,16 @@ const rowsOf = (rows: typeof places) =>
     ? shareOfDay(rows, DAYS)
     : Array.from({ length: Number(ROUNDS) }, () => rows).flat()
 
-layer(layerSurvivor, { excludeTestServices: true, timeout: "60 seconds" })(
-  "a gateway killed beside another one",
-  (it) => {
-    it.effect.each(rowsOf(places.filter(([place]) => !onlyAlone.has(place))))(
-      "at %s of %s: nothing is lost and nothing is sent twice",
-      (row) =>
-        Effect.flatMap(Survivor, ({ env, gateway }) => killedAt(row, env, Effect.succeed(gateway)))
-    )
-  }
-)
+layer(layerSurvivor(environmentOf(sharedKind)), {
+  excludeTestServices: true,
+  timeout: "60 seconds"
+})("a gateway killed beside another one", (it) => {
+  it.effect.each(rowsOf(places.filter(([place]) => !onlyAlone.has(place))))(
+    "at %s of %s: nothing is lost and nothing is sent twice",
+    (row) =>
+      Effect.flatMap(Survivor, ({ env, gateway }) => killedAt(row, env, Effect.succeed(gateway)))
+  )
+})
 
 for (const kind of ["embedded", sharedKind] as const) {
   const rows = places.filter(([place, , order]) =>

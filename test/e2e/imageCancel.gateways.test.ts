@@ -3,31 +3,14 @@
  * whoever is left to hear it.
  */
 import { assert, layer } from "@effect/vitest"
-import { Context, Effect, Layer, Schema } from "effect"
-import { layerSimulator, Simulator } from "../../src/simulator/Simulator.ts"
+import { Effect, Schema } from "effect"
+import { Simulator } from "../../src/simulator/Simulator.ts"
 import { type GatewayNode, startGateway } from "../support/cluster.ts"
 import { sharedKind } from "../support/databases.ts"
-import {
-  type Environment,
-  prepareCustomer,
-  processEnvironment,
-  settledBalance
-} from "../support/gatewayProcesses.ts"
+import { prepareCustomer, processEnvironment, settledBalance } from "../support/gatewayProcesses.ts"
 import { call } from "../support/http.ts"
+import { layerSurvivor, Survivor } from "../support/survivor.ts"
 import { textCatalog } from "../support/textCatalog.ts"
-
-class Survivor extends Context.Service<
-  Survivor,
-  { readonly env: Environment; readonly gateway: GatewayNode }
->()("test/Survivor") {}
-
-const layerSurvivor = Layer.effect(
-  Survivor,
-  Effect.gen(function* () {
-    const env = yield* processEnvironment(sharedKind)
-    return { env, gateway: yield* startGateway(env) }
-  })
-).pipe(Layer.provideMerge(layerSimulator({ port: 0 })))
 
 const catalogFor = (simulatorUrl: string) => {
   const catalog = textCatalog()(simulatorUrl)
@@ -84,66 +67,64 @@ const cancelledTask = (id: string) => ({
   balance: "100"
 })
 
-layer(layerSurvivor, { excludeTestServices: true, timeout: "60 seconds" })(
-  "images that are cancelled over two gateways",
-  (it) => {
-    it.effect("the gateway that runs the order is killed: the other one asks the vendor", () =>
-      Effect.gen(function* () {
-        const { env, gateway } = yield* Survivor
-        const runner = yield* startGateway(env)
-        const { cancel, end, id } = yield* makeOrder(runner)
-        yield* awaitJob(gateway, id)
-        yield* runner.process.kill("SIGKILL")
-        yield* runner.process.end
-        yield* cancel(gateway)
-        assert.deepEqual(yield* end(gateway), cancelledTask(id))
-      })
-    )
+layer(layerSurvivor(processEnvironment(sharedKind)), {
+  excludeTestServices: true,
+  timeout: "60 seconds"
+})("images that are cancelled over two gateways", (it) => {
+  it.effect("the gateway that runs the order is killed: the other one asks the vendor", () =>
+    Effect.gen(function* () {
+      const { env, gateway } = yield* Survivor
+      const runner = yield* startGateway(env)
+      const { cancel, end, id } = yield* makeOrder(runner)
+      yield* awaitJob(gateway, id)
+      yield* runner.process.kill("SIGKILL")
+      yield* runner.process.end
+      yield* cancel(gateway)
+      assert.deepEqual(yield* end(gateway), cancelledTask(id))
+    })
+  )
 
-    it.effect(
-      "the gateway that got the cancel is killed: the run hears of it from the vendor",
-      () =>
-        Effect.gen(function* () {
-          const { env, gateway } = yield* Survivor
-          const { cancel, end, id } = yield* makeOrder(gateway)
-          const canceller = yield* startGateway({ ...env, KILL_AT: "image.cancelled" })
-          yield* Effect.forkChild(Effect.exit(cancel(canceller)))
-          assert.strictEqual((yield* canceller.process.end).signal, "SIGKILL")
-          assert.deepEqual(yield* end(gateway), cancelledTask(id))
-        })
-    )
+  it.effect("the gateway that got the cancel is killed: the run hears of it from the vendor", () =>
+    Effect.gen(function* () {
+      const { env, gateway } = yield* Survivor
+      const { cancel, end, id } = yield* makeOrder(gateway)
+      const canceller = yield* startGateway({ ...env, KILL_AT: "image.cancelled" })
+      yield* Effect.forkChild(Effect.exit(cancel(canceller)))
+      assert.strictEqual((yield* canceller.process.end).signal, "SIGKILL")
+      assert.deepEqual(yield* end(gateway), cancelledTask(id))
+    })
+  )
 
-    it.effect("one gateway did both and is killed: a second cancel ends the task", () =>
-      Effect.gen(function* () {
-        const { env, gateway } = yield* Survivor
-        const both = yield* startGateway({ ...env, KILL_AT: "image.cancelled" })
-        const { cancel, end, id } = yield* makeOrder(both)
-        yield* Effect.forkChild(Effect.exit(cancel(both)))
-        assert.strictEqual((yield* both.process.end).signal, "SIGKILL")
-        yield* cancel(gateway)
-        assert.deepEqual(yield* end(gateway), cancelledTask(id))
-      })
-    )
+  it.effect("one gateway did both and is killed: a second cancel ends the task", () =>
+    Effect.gen(function* () {
+      const { env, gateway } = yield* Survivor
+      const both = yield* startGateway({ ...env, KILL_AT: "image.cancelled" })
+      const { cancel, end, id } = yield* makeOrder(both)
+      yield* Effect.forkChild(Effect.exit(cancel(both)))
+      assert.strictEqual((yield* both.process.end).signal, "SIGKILL")
+      yield* cancel(gateway)
+      assert.deepEqual(yield* end(gateway), cancelledTask(id))
+    })
+  )
 
-    it.effect("one gateway did both and is killed: the sweep releases the hold", () =>
-      Effect.gen(function* () {
-        const { env, gateway } = yield* Survivor
-        const both = yield* startGateway({
-          ...env,
-          KILL_AT: "image.cancelled",
-          // Enough for the cancel to come before it on a machine that has other work.
-          GATEWAY_IMAGE_DEADLINE_SECONDS: "6"
-        })
-        const { cancel, end, id } = yield* makeOrder(both)
-        yield* Effect.forkChild(Effect.exit(cancel(both)))
-        assert.strictEqual((yield* both.process.end).signal, "SIGKILL")
-        const { task, balance } = yield* end(gateway)
-        assert.deepInclude(task, { id, task_status: "failed" })
-        assert.strictEqual(balance, "100")
-        const { upstream_id: upstreamId } = yield* awaitJob(gateway, id)
-        const { body } = yield* gateway.admin("/orphans?limit=1")
-        assert.nestedPropertyVal(body, "data.0.upstream_id", upstreamId)
+  it.effect("one gateway did both and is killed: the sweep releases the hold", () =>
+    Effect.gen(function* () {
+      const { env, gateway } = yield* Survivor
+      const both = yield* startGateway({
+        ...env,
+        KILL_AT: "image.cancelled",
+        // Enough for the cancel to come before it on a machine that has other work.
+        GATEWAY_IMAGE_DEADLINE_SECONDS: "6"
       })
-    )
-  }
-)
+      const { cancel, end, id } = yield* makeOrder(both)
+      yield* Effect.forkChild(Effect.exit(cancel(both)))
+      assert.strictEqual((yield* both.process.end).signal, "SIGKILL")
+      const { task, balance } = yield* end(gateway)
+      assert.deepInclude(task, { id, task_status: "failed" })
+      assert.strictEqual(balance, "100")
+      const { upstream_id: upstreamId } = yield* awaitJob(gateway, id)
+      const { body } = yield* gateway.admin("/orphans?limit=1")
+      assert.nestedPropertyVal(body, "data.0.upstream_id", upstreamId)
+    })
+  )
+})

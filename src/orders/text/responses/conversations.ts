@@ -59,15 +59,15 @@ export const makeConversations = Effect.gen(function* () {
     )
     return yield* Effect.forEach(input, (item, index) => {
       if (!isReference(item)) return Effect.succeed(item)
-      const found = itemsById.get(item.id)
-      return found === undefined
+      const match = itemsById.get(item.id)
+      return match === undefined
         ? Effect.fail(
             new InvalidRequest({
               message: `input[${index}].id: No stored item is called ${JSON.stringify(item.id)}`,
               param: `input[${index}].id`
             })
           )
-        : Effect.succeed(found)
+        : Effect.succeed(match)
     })
   })
 

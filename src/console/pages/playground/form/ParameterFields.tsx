@@ -72,7 +72,13 @@ const ParameterField = ({ name, label, hint, parameter, value, setValue }: Field
       )
     case "integer":
       return parameter.values === undefined ? (
-        <NumberField {...shared} {...{ parameter, value, setValue, defaultText }} />
+        <NumberField
+          {...shared}
+          parameter={parameter}
+          value={value}
+          setValue={setValue}
+          defaultText={defaultText}
+        />
       ) : (
         <Select
           {...shared}
@@ -84,7 +90,15 @@ const ParameterField = ({ name, label, hint, parameter, value, setValue }: Field
         />
       )
     case "number":
-      return <NumberField {...shared} {...{ parameter, value, setValue, defaultText }} />
+      return (
+        <NumberField
+          {...shared}
+          parameter={parameter}
+          value={value}
+          setValue={setValue}
+          defaultText={defaultText}
+        />
+      )
     case "text":
       return (
         <TextInput
@@ -109,7 +123,15 @@ const ParameterField = ({ name, label, hint, parameter, value, setValue }: Field
         />
       )
     case "list":
-      return <ListField {...shared} {...{ parameter, value, setValue, defaultText }} />
+      return (
+        <ListField
+          {...shared}
+          parameter={parameter}
+          value={value}
+          setValue={setValue}
+          defaultText={defaultText}
+        />
+      )
   }
 }
 
