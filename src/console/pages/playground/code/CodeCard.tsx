@@ -3,7 +3,8 @@ import { Button, Card, Code, CopyButton, Group, Stack, Tabs, Text, Title } from 
 import { IconCheck, IconCopy } from "@tabler/icons-react"
 import { useMemo, useState } from "react"
 import { useTranslation } from "react-i18next"
-import { generateId, type Order } from "../form/draft.ts"
+import { generateId, isTextKind, type Order, type TextApi } from "../form/draft.ts"
+import { TextApiChoice } from "../form/TextApiChoice.tsx"
 import { languages, sampleCode } from "./sampleCode.ts"
 
 const names = {
@@ -13,7 +14,12 @@ const names = {
   typed: "media-gateway/client"
 } as const
 
-export const CodeCard = ({ order }: { readonly order: Order }) => {
+interface Props {
+  readonly order: Order
+  readonly onTextApi: (textApi: TextApi) => void
+}
+
+export const CodeCard = ({ order, onTextApi }: Props) => {
   const { t } = useTranslation("playground")
   const { t: shell } = useTranslation()
   const [language, setLanguage] = useState<(typeof languages)[number]>("curl")
@@ -25,9 +31,17 @@ export const CodeCard = ({ order }: { readonly order: Order }) => {
   return (
     <Card withBorder component="section" aria-label={t("code")}>
       <Stack gap="sm">
-        <Title order={2} size="h4">
-          {t("code")}
-        </Title>
+        <Group justify="space-between" gap="xs">
+          <Title order={2} size="h4">
+            {t("code")}
+          </Title>
+          {isTextKind(order.kind) ? (
+            <TextApiChoice
+              value={order.kind === "response" ? "responses" : "chat"}
+              onChange={onTextApi}
+            />
+          ) : null}
+        </Group>
         <Tabs
           value={language}
           onChange={(nextValue) =>
