@@ -1,6 +1,7 @@
 /** The HTTP API of a member's own account: pool, month, usage, and the receipt of each charge. */
 import { Effect, Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { budgetPeriods, budgetScopes } from "../../domain/money/budgets.ts"
 import { chargeUnits } from "../../domain/money/charges.ts"
 import { sumSteps } from "../../domain/money/usageSums.ts"
 import { plainText } from "../../domain/plainText.ts"
@@ -16,6 +17,7 @@ import {
   constant,
   decimalOrNull,
   exposureFields,
+  flag,
   integer,
   list,
   MAX_TAG,
@@ -31,6 +33,21 @@ import {
 } from "../../http/api/shared.ts"
 import { allScopes, Scope } from "../../services/Access.ts"
 
+/** A budget as the holder of a key sees it: what it bounds, and what is left. */
+const ApplicableBudgetView = Schema.Struct({
+  id: text("The budget's id"),
+  scope: oneOf(budgetScopes, "Whose orders count: the key's, the member's or the organisation's"),
+  period: oneOf(
+    budgetPeriods,
+    "The calendar's day or month in the deployment's zone, or all of time"
+  ),
+  amount: amount("How much may be held and charged in a period"),
+  used: amount("What open orders hold of it, and what was charged in the period"),
+  available: amount("What can still be ordered for; not below zero"),
+  is_member_cap: flag("It is the member's cap, which `month` has as well"),
+  resets_at: timeOrNull("When the next period begins; null is never")
+}).annotate({ identifier: "ApplicableBudget", description: "A budget that orders must fit into" })
+
 const BalanceView = Schema.Struct({
   currency: text("Currency of the amounts"),
   ...poolFields,
@@ -39,10 +56,14 @@ const BalanceView = Schema.Struct({
     cap: decimalOrNull("The member's cap; null is none"),
     used: amount("Charged in it"),
     held: amount("Held in it")
-  }).annotate({ description: "The member's current calendar month" })
+  }).annotate({ description: "The member's current calendar month" }),
+  budgets: arrayOf(
+    ApplicableBudgetView,
+    "The budgets into each of which an order with this key must fit"
+  )
 }).annotate({
   identifier: "Balance",
-  description: "The organisation's pool and the member's month"
+  description: "The organisation's pool, the member's month and the budgets of the key's orders"
 })
 
 /** The groups of a member's series, which covers only the member's own orders. */
@@ -151,7 +172,10 @@ export class AccountGroup extends HttpApiGroup.make("account").add(
     .annotate(LookUp, true)
     .annotate(RequiredScope, "usage")
     .annotateMerge(
-      operation("Read the balance", "The balance of the pool, and the member's month.")
+      operation(
+        "Read the balance",
+        "The balance of the pool, the member's month, and the budgets that apply to the key."
+      )
     ),
   HttpApiEndpoint.get("readKey", "/me", { success: KeyHolderView })
     .annotate(LookUp, true)

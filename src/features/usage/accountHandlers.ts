@@ -16,10 +16,25 @@ import {
 } from "../../http/handlers/views.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import { Ledger } from "../../services/Ledger.ts"
+import { type Budget, Budgets } from "../../services/money/Budgets.ts"
 import { Accounts } from "../../services/operators/Accounts.ts"
 import { UsageLog } from "../../services/UsageLog.ts"
 import { AccountGroup } from "./AccountApi.ts"
 import { makeReadSeries } from "./seriesAnswers.ts"
+
+const applicableBudgetView = (budget: Budget) => {
+  const usedNano = budget.heldNano + budget.capturedNano
+  return {
+    id: budget.id,
+    scope: budget.scope,
+    period: budget.period,
+    amount: formatNano(budget.amountNano),
+    used: formatNano(usedNano),
+    available: formatNano(usedNano < budget.amountNano ? budget.amountNano - usedNano : 0n),
+    is_member_cap: budget.isCap,
+    resets_at: isoOrNull(budget.resetsAt)
+  }
+}
 
 export const layerAccountHandlers = HttpApiBuilder.group(
   customerApi(AccountGroup),
@@ -28,6 +43,7 @@ export const layerAccountHandlers = HttpApiBuilder.group(
     const ledger = yield* Ledger
     const usageLog = yield* UsageLog
     const accounts = yield* Accounts
+    const budgets = yield* Budgets
     const readSeries = yield* makeReadSeries
     const { currency } = yield* Settings
     return handlers.handleAll({
@@ -79,7 +95,8 @@ export const layerAccountHandlers = HttpApiBuilder.group(
         return receiptView(currency, yield* usageLog.receipt(organizationId, memberId, params.id))
       }),
       balance: Effect.fn("account.balance")(function* () {
-        const { organizationId, memberId } = yield* CurrentCaller
+        const caller = yield* CurrentCaller
+        const { organizationId, memberId } = caller
         // The organisation of a key exists as long as the key does.
         const pool = yield* Effect.orDie(ledger.pool(organizationId))
         const month = yield* ledger.memberMonth(organizationId, memberId)
@@ -90,7 +107,8 @@ export const layerAccountHandlers = HttpApiBuilder.group(
             cap: formatNanoOrNull(month.capNano),
             used: formatNano(month.capturedNano),
             held: formatNano(month.heldNano)
-          }
+          },
+          budgets: (yield* budgets.listApplicable(caller)).map(applicableBudgetView)
         }
       })
     })
