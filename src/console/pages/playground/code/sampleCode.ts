@@ -2,9 +2,11 @@
  * The order in the form as source code. The code reads the API key from the environment and never
  * contains it.
  */
+
+import { shell } from "../../../parts/shellText.ts"
 import { isTextKind, type Order, type OrderKind } from "../form/draft.ts"
 import { aiCall, aiChat, aiHead, aiOptions, aiResponse } from "./aiTextCode.ts"
-import { omitFields, type Sample, script, shell } from "./samples.ts"
+import { omitFields, type Sample, script } from "./samples.ts"
 import {
   aiTranscription,
   curlTranscription,
@@ -15,8 +17,7 @@ import {
   typedTranscriptionImport
 } from "./transcriptionCode.ts"
 
-export const languages = ["curl", "openai", "ai", "typed"] as const
-export type Language = (typeof languages)[number]
+type Language = "curl" | "openai" | "ai" | "typed"
 
 const LONGEST_URL = 200
 const MAX_URL_PREFIX = 40
