@@ -1,10 +1,10 @@
 /** The HTTP API of a member's own account: pool, month, usage, and the receipt of each charge. */
-import { Effect, Schema } from "effect"
+import { Effect, Schema, Struct } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { budgetPeriods, budgetScopes } from "../../domain/money/budgets.ts"
 import { chargeUnits } from "../../domain/money/charges.ts"
 import { sumSteps } from "../../domain/money/usageSums.ts"
 import { plainText } from "../../domain/plainText.ts"
+import { BudgetView } from "../../http/api/admin/budgets.ts"
 import { errors } from "../../http/api/apiErrors.ts"
 import { operation } from "../../http/api/document.ts"
 import { LookUp, RequiredScope } from "../../http/api/middlewares.ts"
@@ -17,7 +17,6 @@ import {
   constant,
   decimalOrNull,
   exposureFields,
-  flag,
   integer,
   list,
   MAX_TAG,
@@ -33,20 +32,16 @@ import {
 } from "../../http/api/shared.ts"
 import { allScopes, Scope } from "../../services/Access.ts"
 
+const applicableBudgetFields = [
+  ...(["id", "scope", "period", "amount"] as const),
+  ...(["used", "available", "is_member_cap", "resets_at"] as const)
+] as const
+
 /** A budget as the holder of a key sees it: what it bounds, and what is left. */
-const ApplicableBudgetView = Schema.Struct({
-  id: text("The budget's id"),
-  scope: oneOf(budgetScopes, "Whose orders count: the key's, the member's or the organisation's"),
-  period: oneOf(
-    budgetPeriods,
-    "The calendar's day or month in the deployment's zone, or all of time"
-  ),
-  amount: amount("How much may be held and charged in a period"),
-  used: amount("What open orders hold of it, and what was charged in the period"),
-  available: amount("What can still be ordered for; not below zero"),
-  is_member_cap: flag("It is the member's cap, which `month` has as well"),
-  resets_at: timeOrNull("When the next period begins; null is never")
-}).annotate({ identifier: "ApplicableBudget", description: "A budget that orders must fit into" })
+const ApplicableBudgetView = BudgetView.mapFields(Struct.pick(applicableBudgetFields)).annotate({
+  identifier: "ApplicableBudget",
+  description: "A budget that orders must fit into"
+})
 
 const BalanceView = Schema.Struct({
   currency: text("Currency of the amounts"),

@@ -5,6 +5,7 @@ import { customerApi } from "../../http/api/contractOf.ts"
 import { CurrentCaller } from "../../http/api/middlewares.ts"
 import { UsageEntry, usageColumns } from "../../http/api/shared.ts"
 import { listOrCsv } from "../../http/handlers/csv.ts"
+import { budgetView } from "../../http/handlers/money/budgetView.ts"
 import { pageOf } from "../../http/handlers/respond.ts"
 import {
   formatNanoOrNull,
@@ -16,25 +17,11 @@ import {
 } from "../../http/handlers/views.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import { Ledger } from "../../services/Ledger.ts"
-import { type Budget, Budgets } from "../../services/money/Budgets.ts"
+import { Budgets } from "../../services/money/Budgets.ts"
 import { Accounts } from "../../services/operators/Accounts.ts"
 import { UsageLog } from "../../services/UsageLog.ts"
 import { AccountGroup } from "./AccountApi.ts"
 import { makeReadSeries } from "./seriesAnswers.ts"
-
-const applicableBudgetView = (budget: Budget) => {
-  const usedNano = budget.heldNano + budget.capturedNano
-  return {
-    id: budget.id,
-    scope: budget.scope,
-    period: budget.period,
-    amount: formatNano(budget.amountNano),
-    used: formatNano(usedNano),
-    available: formatNano(usedNano < budget.amountNano ? budget.amountNano - usedNano : 0n),
-    is_member_cap: budget.isCap,
-    resets_at: isoOrNull(budget.resetsAt)
-  }
-}
 
 export const layerAccountHandlers = HttpApiBuilder.group(
   customerApi(AccountGroup),
@@ -108,7 +95,7 @@ export const layerAccountHandlers = HttpApiBuilder.group(
             used: formatNano(month.capturedNano),
             held: formatNano(month.heldNano)
           },
-          budgets: (yield* budgets.listApplicable(caller)).map(applicableBudgetView)
+          budgets: (yield* budgets.listApplicable(caller)).map(budgetView)
         }
       })
     })

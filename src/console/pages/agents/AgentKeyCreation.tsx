@@ -5,7 +5,7 @@
 import { Group, Select, TextInput } from "@mantine/core"
 import { useState } from "react"
 import { useTranslation } from "react-i18next"
-import { budgetPeriods } from "../../../domain/money/budgets.ts"
+import { budgetPeriods, usualThresholds } from "../../../domain/money/budgets.ts"
 import { useApiMutation } from "../../gateway/hooks.tsx"
 import { SecretDialog } from "../../parts/controls/SecretDialog.tsx"
 import { isPositive, typedNano } from "../../parts/money/amountFields.ts"
@@ -37,7 +37,10 @@ export const AgentKeyCreation = ({ organizationId, onCreate, onClose }: Props) =
     (form: KeyForm) => (gateway) =>
       gateway.admin.createKey({
         params: { id: memberId },
-        payload: { ...form, budget: { amount: typedNano(amount) ?? 0n, period } }
+        payload: {
+          ...form,
+          budget: { amount: typedNano(amount) ?? 0n, period, thresholds: usualThresholds }
+        }
       }),
     [keysKey, ["books"], ["budgets"]]
   )
