@@ -54,7 +54,10 @@ const ImageSource = Schema.Union([
     data: Schema.NonEmptyString.annotate({ description: "The image in base64" })
   }),
   Schema.Struct({ type: kind("url"), url: MediaUrl })
-]).annotate(expects("a source of type base64 or url, as files of a vendor are not shared"))
+]).annotate({
+  description: "The image in base64, or its URL",
+  ...expects("a source of type base64 or url, as files of a vendor are not shared")
+})
 
 const ImageBlock = Schema.Struct({ type: kind("image"), source: ImageSource, ...cacheControl })
 
@@ -69,7 +72,10 @@ const DocumentSource = Schema.Union([
     media_type: kind("text/plain"),
     data: words("The document's text")
   })
-]).annotate(expects("a source of type base64 or text, as no documents are loaded from addresses"))
+]).annotate({
+  description: "A PDF in base64, or a text",
+  ...expects("a source of type base64 or text, as no documents are loaded from addresses")
+})
 
 const DocumentBlock = Schema.Struct({
   type: kind("document"),
@@ -78,7 +84,9 @@ const DocumentBlock = Schema.Struct({
   context: untranslated("a file of a chat has no context"),
   citations: optional(
     Schema.Struct({
-      enabled: optional(Schema.Literal(false), "false, as a chat has no citations")
+      enabled: optional(Schema.Literal(false), "false, as a chat has no citations").annotate({
+        description: "Only false"
+      })
     }),
     "an object"
   ).annotate({ description: "`enabled` may only be false: a chat has no citations" }),

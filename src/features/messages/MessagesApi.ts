@@ -47,7 +47,7 @@ const MessageView = Schema.StructWithRest(
       "Why it ended; null where the vendor failed while it wrote"
     ),
     stop_sequence: nullable(Schema.String, "The text at which it ended, where the vendor says so"),
-    usage: Usage
+    usage: Usage.annotate({ description: "The tokens by which the order is charged" })
   }),
   anyFields
 ).annotate({ identifier: "Message", description: "A message, with the fields of the standard" })
