@@ -4,7 +4,7 @@ import { IconCheck, IconCopy } from "@tabler/icons-react"
 import { type ReactNode, useState } from "react"
 import { useTranslation } from "react-i18next"
 
-export interface CodeTab {
+interface CodeTab {
   /** The label of the tab. */
   readonly name: string
   readonly code: string
