@@ -7,7 +7,7 @@ import { type Fields, fieldsIn, listIn } from "../responses/responseObject.ts"
 import type { ResponseEvent } from "../responses/responseWriter.ts"
 
 /** An event of a streamed message, as its client gets it. */
-export interface MessageEvent extends Fields {
+interface MessageEvent extends Fields {
   readonly type: string
 }
 
