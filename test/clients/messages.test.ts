@@ -208,6 +208,32 @@ layer(layerTestGateway("embedded", quickSettings, { catalogFor: demoCatalog }), 
     })
   )
 
+  it.effect("a stream that breaks off ends with an error, and is charged for its text", () =>
+    Effect.gen(function* () {
+      const gateway = yield* Gateway
+      const who = yield* gateway.customer("10")
+      const client = yield* anthropicOf(who, { maxRetries: 0 })
+      const messages = [{ role: "user" as const, content: "x sim:breaks=8" }]
+      let text = ""
+      const error = yield* rejection(() =>
+        client.messages
+          .stream({ model, max_tokens: 100, messages })
+          .on("text", (piece) => {
+            text += piece
+          })
+          .finalMessage()
+      )
+      assert.isNotEmpty(text)
+      assert.deepNestedInclude(error, {
+        "error.type": "error",
+        "error.error.type": "api_error",
+        "error.error.code": "upstream_error"
+      })
+      assert.lengthOf(yield* chargesOf(who), 1)
+      yield* gateway.verify
+    })
+  )
+
   it.effect("a message is quoted as it is charged, and ordered once by its key", () =>
     Effect.gen(function* () {
       const gateway = yield* Gateway
