@@ -2,10 +2,9 @@
 import { createAnthropic } from "@ai-sdk/anthropic"
 import Anthropic, { type ClientOptions } from "@anthropic-ai/sdk"
 import { assert, layer } from "@effect/vitest"
-import { generateText, Output, stepCountIs, streamText, tool } from "ai"
 import { Effect, Schema } from "effect"
-import { z } from "zod"
 import { demoCatalog } from "../../src/demoCatalog.ts"
+import { usesAiModel, Weather } from "../support/aiModels.ts"
 import {
   bodyAs,
   type Customer,
@@ -16,7 +15,6 @@ import {
 import { done, rejection } from "../support/officialClients.ts"
 
 const model = "talk-1"
-const Weather = z.strictObject({ city: z.string(), days: z.int().min(1).max(7) })
 const weatherTool = {
   name: "weather",
   description: "The weather of a city",
@@ -264,40 +262,7 @@ layer(layerTestGateway("embedded", quickSettings, { catalogFor: demoCatalog }), 
       const gateway = yield* Gateway
       const { key } = yield* gateway.customer("10")
       const anthropic = createAnthropic({ baseURL: `${gateway.url}/v1`, apiKey: key })
-      const weather = tool({
-        inputSchema: Weather,
-        execute: async ({ city, days }) => `rain in ${city} for ${days} days`
-      })
-      const { steps, text } = yield* done(() =>
-        generateText({
-          model: anthropic(model),
-          prompt: "the weather?",
-          tools: { weather },
-          stopWhen: stepCountIs(3)
-        })
-      )
-      assert.deepStrictEqual(
-        steps.map(({ finishReason }) => finishReason),
-        ["tool-calls", "stop"]
-      )
-      assert.isNotEmpty(text)
-      const streamed = yield* done(async () => {
-        const stream = streamText({ model: anthropic(model), prompt: "a lighthouse" })
-        let text = ""
-        for await (const piece of stream.textStream) text += piece
-        return { text, usage: await stream.usage, reason: await stream.finishReason }
-      })
-      assert.isNotEmpty(streamed.text)
-      assert.strictEqual(streamed.reason, "stop")
-      assert.isAbove(streamed.usage.outputTokens ?? 0, 0)
-      const { output } = yield* done(() =>
-        generateText({
-          model: anthropic(model),
-          prompt: "the weather?",
-          output: Output.object({ schema: Weather })
-        })
-      )
-      assert.isTrue(Weather.safeParse(output).success)
+      yield* usesAiModel(anthropic(model))
     })
   )
 })

@@ -2,6 +2,8 @@
 import { Result, Schema } from "effect"
 import type { InvalidRequest } from "../Errors.ts"
 import { type FieldFault, invalidFields, issueFaults } from "../requestFields.ts"
+import { type ChatMessage, present } from "../responses/chatOfResponses.ts"
+import type { Fields } from "../responses/responseObject.ts"
 import { ChatBody } from "../text/TextRequest.ts"
 import type {
   Block,
@@ -13,15 +15,6 @@ import type {
   Tool,
   ToolChoice
 } from "./MessagesRequest.ts"
-
-type Fields = Readonly<Record<string, unknown>>
-
-interface ChatMessage {
-  readonly role: string
-  readonly content: string | ReadonlyArray<Fields> | null
-  readonly tool_calls?: ReadonlyArray<Fields>
-  readonly tool_call_id?: string
-}
 
 const partOf = (block: ResultBlock): Fields => {
   switch (block.type) {
@@ -179,12 +172,6 @@ const formatOf = (output: OutputConfig | null): Fields | null => {
     ? null
     : { type: "json_schema", json_schema: { name: "answer", schema: format.schema, strict: true } }
 }
-
-/** The fields that have a value. */
-const present = (fields: Fields): Fields =>
-  Object.fromEntries(
-    Object.entries(fields).filter(([, value]) => value !== undefined && value !== null)
-  )
 
 const decodeChat = Schema.decodeUnknownResult(ChatBody)
 
