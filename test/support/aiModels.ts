@@ -16,7 +16,7 @@ export const usesAiModel = (model: LanguageModel) =>
     })
     const { steps, text } = yield* done(() =>
       generateText({
-        model: model,
+        model,
         prompt: "the weather?",
         tools: { weather },
         stopWhen: stepCountIs(3)
@@ -28,7 +28,7 @@ export const usesAiModel = (model: LanguageModel) =>
     )
     assert.isNotEmpty(text)
     const streamed = yield* done(async () => {
-      const stream = streamText({ model: model, prompt: "a lighthouse" })
+      const stream = streamText({ model, prompt: "a lighthouse" })
       let text = ""
       for await (const piece of stream.textStream) text += piece
       return { text, usage: await stream.usage, reason: await stream.finishReason }
@@ -38,7 +38,7 @@ export const usesAiModel = (model: LanguageModel) =>
     assert.isAbove(streamed.usage.outputTokens ?? 0, 0)
     const { output } = yield* done(() =>
       generateText({
-        model: model,
+        model,
         prompt: "the weather?",
         output: Output.object({ schema: Weather })
       })
