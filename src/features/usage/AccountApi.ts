@@ -5,6 +5,7 @@ import { chargeUnits } from "../../domain/money/charges.ts"
 import { sumSteps } from "../../domain/money/usageSums.ts"
 import { plainText } from "../../domain/plainText.ts"
 import { errors } from "../../http/api/apiErrors.ts"
+import { BalanceView } from "../../http/api/balance.ts"
 import { operation } from "../../http/api/document.ts"
 import { LookUp, RequiredScope } from "../../http/api/middlewares.ts"
 import { currency } from "../../http/api/orders/QuotesApi.ts"
@@ -14,14 +15,11 @@ import {
   arrayOf,
   CSV_DESCRIPTION,
   constant,
-  decimalOrNull,
-  exposureFields,
   integer,
   list,
   MAX_TAG,
   nullable,
   oneOf,
-  poolFields,
   TIME_FORMAT,
   text,
   time,
@@ -30,20 +28,6 @@ import {
   usageQuery
 } from "../../http/api/shared.ts"
 import { allScopes, Scope } from "../../services/Access.ts"
-
-const BalanceView = Schema.Struct({
-  currency: text("Currency of the amounts"),
-  ...poolFields,
-  ...exposureFields,
-  month: Schema.Struct({
-    cap: decimalOrNull("The member's cap; null is none"),
-    used: amount("Charged in it"),
-    held: amount("Held in it")
-  }).annotate({ description: "The member's current calendar month" })
-}).annotate({
-  identifier: "Balance",
-  description: "The organisation's pool and the member's month"
-})
 
 /** The groups of a member's series, which covers only the member's own orders. */
 const memberSeriesGroups = ["model", "modality", "key", "tag"] as const

@@ -1,82 +1,23 @@
-import { Effect, type Schema } from "effect"
+import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { ImageBody } from "../../../domain/image/ImageRequest.ts"
-import { isWorkQuote } from "../../../domain/money/workQuotes.ts"
-import { RerankBody } from "../../../domain/rerank/RerankRequest.ts"
-import { ResponsesBody } from "../../../domain/responses/ResponsesRequest.ts"
-import { SpeechBody } from "../../../domain/speech/SpeechRequest.ts"
-import { ChatBody, EmbeddingBody } from "../../../domain/text/TextRequest.ts"
-import {
-  TranscriptionBody,
-  TranscriptionLength
-} from "../../../domain/transcription/TranscriptionRequest.ts"
-import { VideoBody } from "../../../domain/video/VideoBody.ts"
-import { kindOf } from "../../../domain/video/VideoQuote.ts"
-import { type Quoted, type QuoteRefusal, Quotes } from "../../../orders/QuoteAnswers.ts"
-import { UsualTimes } from "../../../polling/CompletionTimes.ts"
-import { Settings } from "../../../runtime/Settings.ts"
-import type { Caller } from "../../../services/Access.ts"
 import { customerApi } from "../../api/contractOf.ts"
 import { CurrentCaller } from "../../api/middlewares.ts"
 import { QuoteBody, QuotesGroup } from "../../api/orders/QuotesApi.ts"
-import { bodyOf, decodeBody } from "../../server/requestRules.ts"
-import { quoteView } from "../views.ts"
+import { bodyOf } from "../../server/requestRules.ts"
+import { makeQuoteOrder } from "./orderQuotes.ts"
 
 const quoteBody = bodyOf(QuoteBody)
-
-/** Decodes a body as the ordering route does, and quotes it. */
-const decodeAndQuote = <S extends Schema.Top & { readonly DecodingServices: never }>(
-  schema: S,
-  quote: (caller: Caller, body: S["Type"]) => Effect.Effect<Quoted, QuoteRefusal>
-) => {
-  const decode = decodeBody(schema)
-  return (caller: Caller, body: unknown) =>
-    Effect.flatMap(decode(body), (order) => quote(caller, order))
-}
 
 export const layerQuotesHandlers = HttpApiBuilder.group(
   customerApi(QuotesGroup),
   "quotes",
   Effect.fn(function* (handlers) {
-    const quotes = yield* Quotes
-    const usualTimes = yield* UsualTimes
-    const { currency } = yield* Settings
-
-    /** The usual time of a video; null for other modalities, whose times are not recorded. */
-    const usualSecondsOf = ({ modelId, quote }: Quoted) =>
-      quote.kind === "image" || quote.kind === "image_tokens" || isWorkQuote(quote)
-        ? null
-        : usualTimes.usualSeconds(kindOf(modelId, quote))
-
-    const quoteByLength = decodeAndQuote(TranscriptionLength, quotes.transcriptionOf)
-    const quoteByFile = decodeAndQuote(TranscriptionBody, quotes.transcription)
-    const quoteChat = decodeAndQuote(ChatBody, quotes.chat)
-    const quoteResponse = decodeAndQuote(ResponsesBody, quotes.response)
-    const quoteText = (caller: Caller, body: object) =>
-      "input" in body && !("messages" in body)
-        ? quoteResponse(caller, body)
-        : quoteChat(caller, body)
-    const quoteBy = {
-      video: decodeAndQuote(VideoBody, quotes.video),
-      image: decodeAndQuote(ImageBody, quotes.images),
-      chat: quoteText,
-      vlm: quoteText,
-      embedding: decodeAndQuote(EmbeddingBody, quotes.embeddings),
-      rerank: decodeAndQuote(RerankBody, quotes.rerank),
-      tts: decodeAndQuote(SpeechBody, quotes.speech),
-      asr: (caller: Caller, body: object) =>
-        "seconds" in body ? quoteByLength(caller, body) : quoteByFile(caller, body)
-    }
-
+    const quoteOrder = yield* makeQuoteOrder
     return handlers.handleRaw(
       "quote",
       Effect.fn("quotes.quote")(function* () {
         const caller = yield* CurrentCaller
-        const payload = yield* quoteBody
-        const modality = yield* quotes.modality(caller, payload.model)
-        const result = yield* quoteBy[modality](caller, payload)
-        const usualSeconds = usualSecondsOf(result)
-        return quoteView({ model: result.modelId, modality, currency }, result, usualSeconds)
+        return yield* quoteOrder(caller, yield* quoteBody)
       })
     )
   })
