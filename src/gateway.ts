@@ -21,6 +21,7 @@ import * as usage from "./features/usage/layer.ts"
 import * as webhooks from "./features/webhooks/layer.ts"
 import { layerMiddlewares, layerOrderHandlers, layerSurroundings } from "./http/layer.ts"
 import { layerAdminAuthorization } from "./http/server/access/adminAuthorization.ts"
+import { layerKeyRates } from "./http/server/access/keyRates.ts"
 import { layerReadLanes } from "./http/server/access/readLanes.ts"
 import { layerDocsPage } from "./http/server/docsPage.ts"
 import {
@@ -115,7 +116,7 @@ export const layerRoutes = (secrets: Secrets, middlewares = layerMiddlewares) =>
     layerSurroundings
   ).pipe(
     Layer.provide(layerAdminAuthorization(secrets.adminToken)),
-    Layer.provide([layerReadLanes, layerAnswers, layerRouteTable])
+    Layer.provide([layerReadLanes, layerKeyRates, layerAnswers, layerRouteTable])
   )
 
 /**
