@@ -12,6 +12,7 @@ import * as budgets from "./features/budgets/layer.ts"
 import * as catalog from "./features/catalog/layer.ts"
 import * as files from "./features/files/layer.ts"
 import * as history from "./features/history/layer.ts"
+import * as mcp from "./features/mcp/layer.ts"
 import * as priceLists from "./features/priceLists/layer.ts"
 import * as reconciliations from "./features/reconciliations/layer.ts"
 import * as responses from "./features/responses/layer.ts"
@@ -75,6 +76,7 @@ export const layerStores = (secrets: Secrets) =>
     Layer.provideMerge(layerChannelCredentials),
     Layer.provideMerge(layerVault(secrets.masterKey, secrets.previousMasterKey)),
     Layer.provideMerge(layerContentLinks(secrets.masterKey, secrets.previousMasterKey)),
+    Layer.provideMerge(mcp.layerOrderQuotes(secrets.masterKey, secrets.previousMasterKey)),
     Layer.provideMerge(layerCrypto),
     Layer.provideMerge(layerSchema)
   )
@@ -93,6 +95,7 @@ const layerApi = HttpApiBuilder.layer(ReferenceApi, { openapiPath: "/openapi.jso
     catalog.layerHandlers,
     files.layerHandlers,
     history.layerHandlers,
+    mcp.layerHandlers,
     priceLists.layerHandlers,
     reconciliations.layerHandlers,
     responses.layerHandlers,
