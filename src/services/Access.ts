@@ -60,11 +60,6 @@ export interface Caller {
    * both are enabled. While one is disabled, every request with the key is refused.
    */
   readonly disabledOwner?: "organisation" | "member" | null
-  /**
-   * The most that an order may hold and be charged; absent where orders are not limited by
-   * themselves.
-   */
-  readonly orderLimitNano?: bigint
 }
 
 /**

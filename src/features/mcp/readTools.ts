@@ -1,15 +1,15 @@
 /** The tools that read: models, quotes, orders and money. `cancel_order` is beside `get_order`. */
 import { Effect, Schema, Struct } from "effect"
 import { InvalidRequest, ModalityMismatch, TaskNotFound } from "../../domain/Errors.ts"
-import { budgetPeriods, budgetScopes } from "../../domain/money/budgets.ts"
 import { formatNano, MAX_AMOUNT_NANO, parseNano } from "../../domain/money/Money.ts"
 import { taskNamed } from "../../domain/orderIds.ts"
 import { anyFields, optional } from "../../domain/requestFields.ts"
 import { publicStates } from "../../domain/taskStates.ts"
+import { BudgetView } from "../../http/api/admin/budgets.ts"
 import { BalanceView } from "../../http/api/balance.ts"
 import { CurrentCaller } from "../../http/api/middlewares.ts"
 import { ModelEntry } from "../../http/api/models.ts"
-import { QuoteView } from "../../http/api/orders/QuotesApi.ts"
+import { quoteFields } from "../../http/api/orders/QuotesApi.ts"
 import { OwnOrderView } from "../../http/api/orderViews.ts"
 import {
   amount,
@@ -20,11 +20,11 @@ import {
   oneOf,
   text,
   textOrNull,
-  time,
-  timeOrNull
+  time
 } from "../../http/api/shared.ts"
 import { makeReadBalance } from "../../http/handlers/balance.ts"
 import { makeModelEntries } from "../../http/handlers/modelEntries.ts"
+import { budgetView } from "../../http/handlers/money/budgetView.ts"
 import { makeQuoteOrder } from "../../http/handlers/orders/orderQuotes.ts"
 import { makeOwnOrderView, orderStates } from "../../http/handlers/orderViews.ts"
 import { KeyRates } from "../../http/server/access/keyRates.ts"
@@ -59,8 +59,21 @@ const ModelsArguments = Schema.Struct({
   })
 })
 
-const Models = Schema.Struct({
-  models: arrayOf(ModelEntry, "The models that this key may order, with limits and prices")
+const MODELS = "The models that this key may order, with limits and prices"
+
+const Models = Schema.Struct({ models: arrayOf(ModelEntry, MODELS) })
+
+const longFields = ["prices", "parameters", "takes", "limits"] as const
+
+/**
+ * What agents learn of the answer in advance: the parts that depend on a model's kind are described
+ * in the API reference.
+ */
+const ModelsOutline = Schema.Struct({
+  models: arrayOf(
+    Schema.StructWithRest(Schema.Struct(Struct.omit(ModelEntry.fields, longFields)), anyFields),
+    `${MODELS}, each with ${longFields.join(", ")} as in GET /v1/models`
+  )
 })
 
 const makeListModels = Effect.gen(function* () {
@@ -76,7 +89,7 @@ const makeListModels = Effect.gen(function* () {
     annotations: { ...readOnly, idempotentHint: true },
     scopes: ["models"],
     inputSchema: inputSchemaOf(ModelsArguments),
-    outputSchema: outputSchemaOf(Models),
+    outputSchema: outputSchemaOf(ModelsOutline),
     run: Effect.fn("mcp.listModels")(function* (args) {
       const caller = yield* CurrentCaller
       const { modality, search } = yield* decode(args)
@@ -110,7 +123,14 @@ const Quote = Schema.Struct({
     "The tool that orders it",
     "order_images"
   ),
-  quote: QuoteView
+  quote: Schema.StructWithRest(
+    Schema.Struct({
+      ...quoteFields,
+      kind: text("How the order is billed", "image"),
+      unit: text("The unit of billing", "image")
+    }),
+    anyFields
+  ).annotate({ description: "The quote, with the fields of its kind as in POST /v1/quotes" })
 })
 
 const toolOfModality: Readonly<Record<string, (typeof Quote.Type)["tool"]>> = {
@@ -331,15 +351,11 @@ const makeListOrders = Effect.gen(function* () {
 // get_balance
 
 const Balance = Schema.Struct({
-  ...Struct.omit(BalanceView.fields, []),
+  ...BalanceView.fields,
   budgets: arrayOf(
     Schema.Struct({
-      scope: oneOf(budgetScopes, "Whose orders count: the key's, the member's or all"),
-      period: oneOf(budgetPeriods, "The time in which they count"),
-      amount: amount("What may be spent in it"),
-      used: amount("What open orders hold and what was charged"),
-      left: amount("What is left"),
-      resets_at: timeOrNull("When it begins anew; null of the period `total`")
+      ...Struct.pick(BudgetView.fields, ["scope", "period", "amount", "used", "resets_at"]),
+      left: amount("What can still be ordered for")
     }),
     "The budgets that apply to this key's orders, its own first"
   )
@@ -347,16 +363,9 @@ const Balance = Schema.Struct({
 
 const scopeOrder: ReadonlyArray<Budget["scope"]> = ["key", "member", "organization"]
 
-const budgetView = ({ scope, period, amountNano, heldNano, capturedNano, resetsAt }: Budget) => {
-  const usedNano = heldNano + capturedNano
-  return {
-    scope,
-    period,
-    amount: formatNano(amountNano),
-    used: formatNano(usedNano),
-    left: formatNano(usedNano < amountNano ? amountNano - usedNano : 0n),
-    resets_at: resetsAt?.toISOString() ?? null
-  }
+const appliedBudget = (budget: Budget) => {
+  const { scope, period, amount, used, available, resets_at } = budgetView(budget)
+  return { scope, period, amount, used, left: available, resets_at }
 }
 
 const NoArguments = Schema.Struct({})
@@ -385,7 +394,7 @@ const makeGetBalance = Effect.gen(function* () {
       const ordered = applying.toSorted(
         (one, other) => scopeOrder.indexOf(one.scope) - scopeOrder.indexOf(other.scope)
       )
-      return yield* answer({ ...balance, budgets: ordered.map(budgetView) })
+      return yield* answer({ ...balance, budgets: ordered.map(appliedBudget) })
     })
   }
   return tool
