@@ -53,6 +53,7 @@ import type { Secrets } from "./secrets.ts"
 import { layerPollerPulse } from "./services/Operations.ts"
 import { layerContentLinks } from "./services/results/ContentLinks.ts"
 import { layerVault } from "./services/Vault.ts"
+import { version } from "./version.ts"
 
 /** All stores. They require a database with the gateway's schema. */
 export const layerStores = (secrets: Secrets) =>
@@ -95,7 +96,7 @@ const layerApi = HttpApiBuilder.layer(ReferenceApi, { openapiPath: "/openapi.jso
     catalog.layerHandlers,
     files.layerHandlers,
     history.layerHandlers,
-    mcp.layerHandlers,
+    mcp.layerHandlers(version),
     priceLists.layerHandlers,
     reconciliations.layerHandlers,
     responses.layerHandlers,

@@ -12,7 +12,7 @@ import { Effect, Schema } from "effect"
 import { call } from "./http.ts"
 import { done } from "./officialClients.ts"
 
-export const REVISION = "2026-07-28"
+const REVISION = "2026-07-28"
 const TASKS = "io.modelcontextprotocol/tasks"
 
 const clientInfo = { name: "tests", version: "1" }

@@ -3,5 +3,5 @@ import { layerMcpHandlers } from "./mcpHandlers.ts"
 
 export { layerOrderQuotes } from "./OrderQuotes.ts"
 
-/** The HTTP handlers of the feature, which need the signer of quotes. */
+/** The HTTP handlers of the feature for the version of the gateway; they need the signer of quotes. */
 export const layerHandlers = layerMcpHandlers

@@ -67,67 +67,75 @@ const isSubscription = (
 /** Keeps proxies such as nginx from buffering events. */
 const unbuffered = HttpServerResponse.setHeader("x-accel-buffering", "no")
 
-export const layerMcpHandlers = Layer.unwrap(
-  Effect.gen(function* () {
-    const answers = yield* makeOrderAnswers
-    const tools = [
-      ...(yield* makeReadTools(answers)),
-      ...(yield* makeOrderTools(answers))
-    ].toSorted((one, other) => one.name.localeCompare(other.name))
-    const serverFor = makeServerFor(tools, makeMcpTasks(answers), yield* KeyRates)
-    const { corsOrigins } = yield* Settings
-
-    /**
-     * Whether a page may send the request: of the gateway's own host, or of an origin that the
-     * configuration allows. The protocol requires this of servers on a machine of one's own.
-     */
-    const isOriginAllowed = ({ headers }: HttpServerRequest.HttpServerRequest): boolean => {
-      const { origin, host } = headers
-      if (origin === undefined || corsOrigins.includes("*")) return true
-      return corsOrigins.includes(origin) || URL.parse(origin)?.host === host
-    }
-
-    const answer = Effect.fnUntraced(function* (body: unknown) {
-      const request = yield* HttpServerRequest.HttpServerRequest
-      const caller = yield* CurrentCaller
-      const services = yield* Effect.context<RequestServices>()
-      const run: McpCall["run"] = (effect, signal) =>
-        Effect.runPromiseWith(services)(effect, { signal })
-      const handler = createMcpHandler(() => serverFor({ caller, run }), { legacy: "stateless" })
-      const response = yield* Effect.promise((signal) =>
-        handler.fetch(
-          new Request("http://gateway/mcp", {
-            method: "POST",
-            headers: headersOf(request),
-            signal
-          }),
-          { parsedBody: body }
-        )
-      )
-      return unbuffered(HttpServerResponse.fromWeb(response))
+/**
+ * Makes the refusal of a page that may not call the gateway: one that is neither of the gateway's own
+ * host nor of an origin that the configuration allows. The protocol requires this, as a page could
+ * otherwise call a server on the machine of its reader.
+ */
+const makeOriginRefusal =
+  (corsOrigins: ReadonlyArray<string>) =>
+  ({ headers }: HttpServerRequest.HttpServerRequest): PermissionDenied | null => {
+    const { origin, host } = headers
+    if (origin === undefined || corsOrigins.includes("*") || corsOrigins.includes(origin))
+      return null
+    if (URL.parse(origin)?.host === host) return null
+    return new PermissionDenied({
+      message: `Pages of ${origin} may not call this gateway: its operator allows origins by GATEWAY_CORS_ORIGINS`
     })
+  }
 
-    return narrowContext(
-      HttpApiBuilder.group(agentApi(McpGroup), "mcp", (handlers) =>
-        handlers.handleRaw(
-          "message",
-          Effect.fnUntraced(function* () {
-            const request = yield* HttpServerRequest.HttpServerRequest
-            if (!isOriginAllowed(request)) {
-              return yield* new PermissionDenied({
-                message: `Pages of ${request.headers.origin} may not call this gateway: its operator allows origins by GATEWAY_CORS_ORIGINS`
-              })
-            }
-            const body = yield* Effect.flatten(RequestJson).pipe(
-              Effect.catch((error) => Effect.succeed(notJson(error)))
-            )
-            if (HttpServerResponse.isHttpServerResponse(body)) return body
-            if (Array.isArray(body)) return noBatches
-            if (isSubscription(body)) return noSubscriptions(body.id ?? null)
-            return yield* answer(body)
-          })
+/** The refusal of a body that is no single message with an answer; null for every other body. */
+const refusalOf = (body: unknown): HttpServerResponse.HttpServerResponse | null => {
+  if (Array.isArray(body)) return noBatches
+  return isSubscription(body) ? noSubscriptions(body.id ?? null) : null
+}
+
+const makeRespond = Effect.fnUntraced(function* (version: string) {
+  const answers = yield* makeOrderAnswers
+  const tools = [...(yield* makeReadTools(answers)), ...(yield* makeOrderTools(answers))].toSorted(
+    (one, other) => one.name.localeCompare(other.name)
+  )
+  const serverFor = makeServerFor(tools, makeMcpTasks(answers), yield* KeyRates, version)
+  const { corsOrigins } = yield* Settings
+  const originRefusalOf = makeOriginRefusal(corsOrigins)
+
+  const answer = Effect.fnUntraced(function* (body: unknown) {
+    const request = yield* HttpServerRequest.HttpServerRequest
+    const caller = yield* CurrentCaller
+    const services = yield* Effect.context<RequestServices>()
+    const run: McpCall["run"] = (effect, signal) =>
+      Effect.runPromiseWith(services)(effect, { signal })
+    const handler = createMcpHandler(() => serverFor({ caller, run }), { legacy: "stateless" })
+    const response = yield* Effect.promise((signal) =>
+      handler.fetch(
+        new Request("http://gateway/mcp", { method: "POST", headers: headersOf(request), signal }),
+        { parsedBody: body }
+      )
+    )
+    return unbuffered(HttpServerResponse.fromWeb(response))
+  })
+
+  return Effect.fnUntraced(function* () {
+    const originRefusal = originRefusalOf(yield* HttpServerRequest.HttpServerRequest)
+    if (originRefusal !== null) return yield* originRefusal
+    return yield* Effect.matchEffect(Effect.flatten(RequestJson), {
+      onFailure: (error) => Effect.succeed(notJson(error)),
+      onSuccess: (body) => {
+        const refusal = refusalOf(body)
+        return refusal === null ? answer(body) : Effect.succeed(refusal)
+      }
+    })
+  })
+})
+
+/** The handlers; servers of the protocol tell their clients the `version` of the gateway. */
+export const layerMcpHandlers = (version: string) =>
+  Layer.unwrap(
+    Effect.map(makeRespond(version), (respond) =>
+      narrowContext(
+        HttpApiBuilder.group(agentApi(McpGroup), "mcp", (handlers) =>
+          handlers.handleRaw("message", respond)
         )
       )
     )
-  })
-)
+  )

@@ -10,7 +10,6 @@ import { Cause, Effect, Exit, Schema } from "effect"
 import { type GatewayError, InternalError } from "../../domain/Errors.ts"
 import { isFaultOfRequest, type KeyRates } from "../../http/server/access/keyRates.ts"
 import { type Caller, lacksScope } from "../../services/Access.ts"
-import { version } from "../../version.ts"
 import { type McpTasks, missingTasks, supportsTasks, TASKS_EXTENSION } from "./mcpTasks.ts"
 import { errorAnswer, type RequestServices, type Tool } from "./toolAnswers.ts"
 import type { Json } from "./toolSchemas.ts"
@@ -46,7 +45,8 @@ const capabilitiesOf = ({ mcpReq }: ServerContext): unknown => {
 export const makeServerFor = (
   tools: ReadonlyArray<Tool>,
   tasks: McpTasks,
-  rates: KeyRates["Service"]
+  rates: KeyRates["Service"],
+  version: string
 ) => {
   const byName = new Map(tools.map((tool) => [tool.name, tool]))
 
