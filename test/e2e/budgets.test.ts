@@ -51,6 +51,48 @@ for (const kind of databasesInTurn(import.meta.filename)) {
     excludeTestServices: true,
     timeout: "60 seconds"
   })(`budgets (${kind})`, (it) => {
+    it.effect("are read with the balance, as far as they bound the key", () =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const who = yield* gateway.customer("100", { monthlyCap: "50" })
+        const other = yield* gateway.customer("100")
+        const holder = yield* bodyAs(
+          Schema.Struct({ id: Schema.String }),
+          yield* gateway.call("/v1/me", { key: who.key })
+        )
+        yield* budget(other, { scope: "organization", period: "day", amount: "1" })
+        const own = yield* budget(who, {
+          scope: "key",
+          subject_id: holder.id,
+          period: "total",
+          amount: "0.5"
+        })
+        assert.strictEqual((yield* orderImages(who, { model: "paint-1" })).status, 200)
+        const { budgets } = yield* bodyAs(
+          Schema.Struct({ budgets: Schema.Array(Schema.Record(Schema.String, Schema.Unknown)) }),
+          yield* gateway.call("/v1/balance", { key: who.key })
+        )
+        const cap = budgets.find(({ scope }) => scope === "member")
+        assert.deepInclude(cap, { period: "month", amount: "50", is_member_cap: true })
+        assert.isString(cap?.resets_at)
+        assert.deepStrictEqual(
+          budgets.filter((one) => one !== cap),
+          [
+            {
+              id: own.id,
+              scope: "key",
+              period: "total",
+              amount: "0.5",
+              used: "0.2",
+              available: "0.3",
+              is_member_cap: false,
+              resets_at: null
+            }
+          ]
+        )
+      })
+    )
+
     it.effect(
       "refuse every kind of order with 429, name themselves, and count what is charged",
       () =>

@@ -5,14 +5,12 @@ import { formatNano, MAX_AMOUNT_NANO, parseNano } from "../../domain/money/Money
 import { taskNamed } from "../../domain/orderIds.ts"
 import { anyFields, optional } from "../../domain/requestFields.ts"
 import { publicStates } from "../../domain/taskStates.ts"
-import { BudgetView } from "../../http/api/admin/budgets.ts"
 import { BalanceView } from "../../http/api/balance.ts"
 import { CurrentCaller } from "../../http/api/middlewares.ts"
 import { ModelEntry } from "../../http/api/models.ts"
 import { quoteFields } from "../../http/api/orders/QuotesApi.ts"
 import { OwnOrderView } from "../../http/api/orderViews.ts"
 import {
-  amount,
   arrayOf,
   decimal,
   flag,
@@ -24,7 +22,6 @@ import {
 } from "../../http/api/shared.ts"
 import { makeReadBalance } from "../../http/handlers/balance.ts"
 import { makeModelEntries } from "../../http/handlers/modelEntries.ts"
-import { budgetView } from "../../http/handlers/money/budgetView.ts"
 import { makeQuoteOrder } from "../../http/handlers/orders/orderQuotes.ts"
 import { makeOwnOrderView, orderStates } from "../../http/handlers/orderViews.ts"
 import { KeyRates } from "../../http/server/access/keyRates.ts"
@@ -34,7 +31,6 @@ import { presentPage } from "../../runtime/Page.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import { lacksScope, type Scope } from "../../services/Access.ts"
 import { makeModelFilter } from "../../services/Catalog.ts"
-import { type Budget, Budgets } from "../../services/money/Budgets.ts"
 import { OrderLists } from "../../services/OrderLists.ts"
 import { OrderQuotes } from "./OrderQuotes.ts"
 import { OrderAnswer, type OrderAnswers, scopesOfKind } from "./orderAnswers.ts"
@@ -350,32 +346,13 @@ const makeListOrders = Effect.gen(function* () {
 
 // get_balance
 
-const Balance = Schema.Struct({
-  ...BalanceView.fields,
-  budgets: arrayOf(
-    Schema.Struct({
-      ...Struct.pick(BudgetView.fields, ["scope", "period", "amount", "used", "resets_at"]),
-      left: amount("What can still be ordered for")
-    }),
-    "The budgets that apply to this key's orders, its own first"
-  )
-})
-
-const scopeOrder: ReadonlyArray<Budget["scope"]> = ["key", "member", "organization"]
-
-const appliedBudget = (budget: Budget) => {
-  const { scope, period, amount, used, available, resets_at } = budgetView(budget)
-  return { scope, period, amount, used, left: available, resets_at }
-}
-
 const NoArguments = Schema.Struct({})
 
 const makeGetBalance = Effect.gen(function* () {
   const readBalance = yield* makeReadBalance
-  const budgets = yield* Budgets
   const lanes = yield* ReadLanes
   const decode = decodeArguments(NoArguments)
-  const answer = answerWith(Balance)
+  const answer = answerWith(BalanceView)
 
   const tool: Tool = {
     name: "get_balance",
@@ -385,16 +362,12 @@ const makeGetBalance = Effect.gen(function* () {
     annotations: readOnly,
     scopes: ["usage"],
     inputSchema: inputSchemaOf(NoArguments),
-    outputSchema: outputSchemaOf(Balance),
+    outputSchema: outputSchemaOf(BalanceView),
     run: Effect.fn("mcp.getBalance")(function* (args) {
       const caller = yield* CurrentCaller
       yield* decode(args)
-      const read = Effect.all([readBalance(caller), budgets.listApplicable(caller)])
-      const [balance, applying] = yield* lanes.inLane("look-up", caller.organizationId, read)
-      const ordered = applying.toSorted(
-        (one, other) => scopeOrder.indexOf(one.scope) - scopeOrder.indexOf(other.scope)
-      )
-      return yield* answer({ ...balance, budgets: ordered.map(appliedBudget) })
+      const balance = lanes.inLane("look-up", caller.organizationId, readBalance(caller))
+      return yield* answer(yield* balance)
     })
   }
   return tool

@@ -135,7 +135,10 @@ export class AccountGroup extends HttpApiGroup.make("account").add(
     .annotate(LookUp, true)
     .annotate(RequiredScope, "usage")
     .annotateMerge(
-      operation("Read the balance", "The balance of the pool, and the member's month.")
+      operation(
+        "Read the balance",
+        "The balance of the pool, the member's month, and the budgets that apply to the key."
+      )
     ),
   HttpApiEndpoint.get("readKey", "/me", { success: KeyHolderView })
     .annotate(LookUp, true)
