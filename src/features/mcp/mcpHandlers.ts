@@ -18,11 +18,16 @@ import { makeOrderTools } from "./orderTools.ts"
 import { makeReadTools } from "./readTools.ts"
 import type { RequestServices } from "./toolAnswers.ts"
 
-/** The request headers that the protocol uses. */
-const forwardedHeaders = ["accept", "mcp-protocol-version", "mcp-method", "mcp-name"]
+/** The request headers of the protocol that are passed on unchanged. */
+const forwardedHeaders = ["mcp-protocol-version", "mcp-method", "mcp-name"]
 
+/** What answers are: JSON, or events while a tool runs. */
+const ANSWER_TYPES = "application/json, text/event-stream"
+
+/** The headers of a request for the package, where a client that accepts anything accepts both types. */
 const headersOf = ({ headers }: HttpServerRequest.HttpServerRequest): Record<string, string> => ({
   "content-type": "application/json",
+  accept: headers.accept?.includes("*/*") === false ? headers.accept : ANSWER_TYPES,
   ...Object.fromEntries(
     forwardedHeaders.flatMap((name) => {
       const value = headers[name]
