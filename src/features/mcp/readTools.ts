@@ -88,8 +88,8 @@ const makeListModels = Effect.gen(function* () {
     outputSchema: outputSchemaOf(ModelsOutline),
     run: Effect.fn("mcp.listModels")(function* (args) {
       const caller = yield* CurrentCaller
-      const { modality, search } = yield* decode(args)
       yield* rates.within(["models"], caller)
+      const { modality, search } = yield* decode(args)
       const models = yield* entries.list(caller, modality ?? undefined)
       const part = search?.toLowerCase() ?? ""
       const matches = models.filter(({ id, aliases = [], owned_by: owner }) =>
@@ -154,8 +154,8 @@ const makeGetQuote = Effect.gen(function* () {
     outputSchema: outputSchemaOf(Quote),
     run: Effect.fn("mcp.getQuote")(function* (args) {
       const caller = yield* CurrentCaller
-      const { model } = yield* decode(args)
       yield* rates.within(["quotes"], caller)
+      const { model } = yield* decode(args)
       const fields = orderFieldsOf(args)
       const limited = { ...caller, orderLimitNano: MAX_AMOUNT_NANO }
       const quote = yield* quoteOrder(limited, { ...fields, model })
