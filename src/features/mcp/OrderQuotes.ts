@@ -45,17 +45,17 @@ const ID = /^qt_(\d{1,12})\.(\d{1,19})\.([0-9a-f]{64})\.([\w-]{16})\.([\w-]{43})
 const macOf = (
   key: Uint8Array,
   { organizationId, keyId }: QuotedOrder["caller"],
-  signed: ReadonlyArray<string>
+  signedParts: ReadonlyArray<string>
 ): Buffer =>
   createHmac("sha256", key)
-    .update(JSON.stringify([organizationId, keyId, ...signed]))
+    .update(JSON.stringify([organizationId, keyId, ...signedParts]))
     .digest()
 
 const refusal = (message: string) =>
   new InvalidRequest({ message: `quote_id: ${message}`, param: "quote_id" })
 
 const notOfThisKey = refusal("Expected a quote_id of get_quote, as this key got it")
-const expired = refusal(
+const expiredQuote = refusal(
   "The quote has expired: list_orders shows whether it was ordered, and get_quote quotes anew"
 )
 const ofOtherFields = refusal(
@@ -75,9 +75,9 @@ export const layerOrderQuotes = (
         Effect.map(Clock.currentTimeMillis, (now) => {
           const end = Math.floor(now / 1000) + LIFETIME_SECONDS
           const nonce = randomBytes(NONCE_BYTES).toString("base64url")
-          const signed = [String(end), String(holdNano), digest, nonce]
-          const mac = macOf(current, caller, signed).toString("base64url")
-          return { id: `qt_${[...signed, mac].join(".")}`, expiresAt: new Date(end * 1000) }
+          const signedParts = [String(end), String(holdNano), digest, nonce]
+          const mac = macOf(current, caller, signedParts).toString("base64url")
+          return { id: `qt_${[...signedParts, mac].join(".")}`, expiresAt: new Date(end * 1000) }
         }),
       verify: Effect.fnUntraced(function* (id, { caller, digest }) {
         const [, end = "", hold = "", quotedDigest = "", nonce = "", signature = ""] =
@@ -88,7 +88,7 @@ export const layerOrderQuotes = (
           return expected.length === mac.length && timingSafeEqual(expected, mac)
         })
         if (!isSigned) return yield* notOfThisKey
-        if (Number(end) * 1000 <= (yield* Clock.currentTimeMillis)) return yield* expired
+        if (Number(end) * 1000 <= (yield* Clock.currentTimeMillis)) return yield* expiredQuote
         if (quotedDigest !== digest) return yield* ofOtherFields
         return { holdNano: BigInt(hold), key: `mcp:quote:${signature}` }
       })

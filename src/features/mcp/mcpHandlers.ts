@@ -70,7 +70,7 @@ const isSubscription = (
   body.method === "subscriptions/listen"
 
 /** Keeps proxies such as nginx from buffering events. */
-const unbuffered = HttpServerResponse.setHeader("x-accel-buffering", "no")
+const withoutBuffering = HttpServerResponse.setHeader("x-accel-buffering", "no")
 
 /**
  * Makes the refusal of a page that may not call the gateway: one that is neither of the gateway's own
@@ -117,7 +117,7 @@ const makeRespond = Effect.fnUntraced(function* (version: string) {
         { parsedBody: body }
       )
     )
-    return unbuffered(HttpServerResponse.fromWeb(response))
+    return withoutBuffering(HttpServerResponse.fromWeb(response))
   })
 
   return Effect.fnUntraced(function* () {

@@ -6,11 +6,18 @@ import {
   Server,
   type ServerContext
 } from "@modelcontextprotocol/server"
-import { Cause, Effect, Exit, Schema } from "effect"
-import { type GatewayError, InternalError } from "../../domain/Errors.ts"
+import { Cause, Effect, Result, Schema } from "effect"
+import type { GatewayError } from "../../domain/Errors.ts"
 import { isFaultOfRequest, type KeyRates } from "../../http/server/access/keyRates.ts"
+import { errorOfDefect } from "../../http/server/errorResponse.ts"
 import { type Caller, lacksScope } from "../../services/Access.ts"
-import { type McpTasks, missingTasks, supportsTasks, TASKS_EXTENSION } from "./mcpTasks.ts"
+import {
+  type McpTasks,
+  missingTasks,
+  protocolErrorOf,
+  supportsTasks,
+  TASKS_EXTENSION
+} from "./mcpTasks.ts"
 import { errorAnswer, type RequestServices, type Tool } from "./toolAnswers.ts"
 import type { Json } from "./toolSchemas.ts"
 
@@ -25,16 +32,11 @@ export interface McpCall {
 
 const TaskParams = Schema.toStandardSchemaV1(Schema.Struct({ taskId: Schema.String }))
 
-const failedUnexpectedly = new InternalError({
-  message:
-    "The gateway failed to handle this call; its operator finds the cause by this answer's x-request-id"
-})
-
-/** Logs an unexpected failure of a tool; the client learns nothing of its cause. */
-const asInternalError = (tool: string, cause: Cause.Cause<GatewayError>) =>
+/** The error for an unexpected failure, which is logged; the client learns nothing of its cause. */
+const logDefect = (method: string, cause: Cause.Cause<unknown>): Effect.Effect<GatewayError> =>
   Effect.logError("mcp: unexpected failure", cause).pipe(
-    Effect.annotateLogs({ tool }),
-    Effect.as(errorAnswer(failedUnexpectedly))
+    Effect.annotateLogs({ method }),
+    Effect.as(errorOfDefect(cause))
   )
 
 const capabilitiesOf = ({ mcpReq }: ServerContext): unknown => {
@@ -64,13 +66,15 @@ export const makeServerFor = (
       ),
       Effect.catchCauseIf(
         (cause) => !Cause.hasInterruptsOnly(cause),
-        (cause) => asInternalError(tool.name, cause)
+        (cause) => Effect.map(logDefect(tool.name, cause), errorAnswer)
       )
     )
   }
 
   return ({ caller, run }: McpCall): Server => {
-    const permitted = tools.filter(({ scopes }) => scopes.some((scope) => caller.scopes.has(scope)))
+    const permittedTools = tools.filter(({ scopes }) =>
+      scopes.some((scope) => caller.scopes.has(scope))
+    )
     const server = new Server(
       { name: "media-gateway", title: "Media gateway", version },
       {
@@ -80,7 +84,7 @@ export const makeServerFor = (
     )
 
     server.setRequestHandler("tools/list", () => ({
-      tools: permitted.map(
+      tools: permittedTools.map(
         ({ name, title, description, annotations, inputSchema, outputSchema }) => ({
           name,
           title,
@@ -95,7 +99,7 @@ export const makeServerFor = (
     server.setRequestHandler("tools/call", async ({ params }, context) => {
       const tool = byName.get(params.name)
       if (tool === undefined) {
-        const names = permitted.map(({ name }) => name).join(", ")
+        const names = permittedTools.map(({ name }) => name).join(", ")
         const message = `Unknown tool: ${JSON.stringify(params.name)}; there are ${names}`
         throw new ProtocolError(ProtocolErrorCode.InvalidParams, message)
       }
@@ -110,9 +114,14 @@ export const makeServerFor = (
       context: ServerContext
     ) => {
       if (!supportsTasks(capabilitiesOf(context))) throw missingTasks()
-      const exit = await run(Effect.exit(request), context.mcpReq.signal)
-      if (Exit.isSuccess(exit)) return { ...exit.value }
-      throw Cause.squash(exit.cause)
+      const answer = Effect.catchDefect(request, (defect) =>
+        Effect.flatMap(logDefect(context.mcpReq.method, Cause.die(defect)), (error) =>
+          Effect.fail(protocolErrorOf(error))
+        )
+      )
+      const result = await run(Effect.result(answer), context.mcpReq.signal)
+      if (Result.isSuccess(result)) return { ...result.success }
+      throw result.failure
     }
     const methods = { get: tasks.get, update: tasks.update, cancel: tasks.cancel }
     for (const [name, method] of Object.entries(methods)) {

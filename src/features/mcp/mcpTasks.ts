@@ -53,7 +53,7 @@ export const workingTask = (
 })
 
 /** The error of the protocol for an error of the gateway. */
-const protocolErrorOf = (error: GatewayError): ProtocolError => {
+export const protocolErrorOf = (error: GatewayError): ProtocolError => {
   const isOfParams = error._tag === "task_not_found" || error._tag === "permission_denied"
   const code = isOfParams ? ProtocolErrorCode.InvalidParams : ProtocolErrorCode.InternalError
   return new ProtocolError(code, error.message, errorBody(error))
@@ -78,8 +78,8 @@ export const makeMcpTasks = ({ read, cancel, answer, readers }: OrderAnswers) =>
       asProtocolErrors(
         Effect.gen(function* () {
           const kind = yield* kindOf(taskId)
-          const current = yield* read(kind, taskId, 0)
-          const { task } = current
+          const readResult = yield* read(kind, taskId, 0)
+          const { task } = readResult
           const createdAt = isoOf(millisOfId(task.id))
           const common = {
             resultType: "complete",
@@ -99,7 +99,7 @@ export const makeMcpTasks = ({ read, cancel, answer, readers }: OrderAnswers) =>
             }
           }
           // A failed order is the result of its tool, as the protocol keeps `failed` for its own errors.
-          const result = yield* answer(kind, current, {})
+          const result = yield* answer(kind, readResult, {})
           return { ...common, status: "completed", result: { resultType: "complete", ...result } }
         })
       ),

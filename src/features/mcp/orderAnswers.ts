@@ -20,6 +20,7 @@ import {
 } from "../../http/api/shared.ts"
 import { makeFileResponses } from "../../http/handlers/orders/fileResponses.ts"
 import { makeTaskResponses } from "../../http/handlers/orders/taskResponses.ts"
+import { ReadLanes } from "../../http/server/access/readLanes.ts"
 import type { Scope } from "../../services/Access.ts"
 import { OrderLists } from "../../services/OrderLists.ts"
 import type { Task } from "../../services/TaskRepo.ts"
@@ -106,6 +107,7 @@ export const makeOrderAnswers = Effect.gen(function* () {
   }
   const files = yield* makeFileResponses
   const lists = yield* OrderLists
+  const lanes = yield* ReadLanes
 
   const filesOf = Effect.fnUntraced(function* (kind: TaskKind, task: Task) {
     const linkOf = (yield* readers[kind].linksOf)(task)
@@ -132,11 +134,11 @@ export const makeOrderAnswers = Effect.gen(function* () {
   const embedFiles = Effect.fnUntraced(function* (
     kind: TaskKind,
     task: Task,
-    all: ReadonlyArray<LinkedFile>
+    linkedFiles: ReadonlyArray<LinkedFile>
   ) {
     const blocks = new Map<number, ContentBlock>()
     let left = MAX_EMBEDDED_BYTES
-    for (const { n } of kind === "video" ? [] : all) {
+    for (const { n } of kind === "video" ? [] : linkedFiles) {
       const file = yield* files.bytes(task, n, left)
       if (file === null || file.bytes === null || !isEmbeddable(file.contentType)) continue
       left -= file.bytes.byteLength
@@ -164,14 +166,14 @@ export const makeOrderAnswers = Effect.gen(function* () {
     { embed = false, isReplay = false }: AnswerOptions
   ) {
     const status = body.task_status
-    const all = status === "succeeded" ? yield* filesOf(kind, task) : []
-    const blocks = yield* embedFiles(kind, task, embed ? all : [])
+    const taskFiles = status === "succeeded" ? yield* filesOf(kind, task) : []
+    const blocks = yield* embedFiles(kind, task, embed ? taskFiles : [])
     return yield* orderAnswer(
       {
         id: task.id,
         kind,
         task_status: status,
-        files: all.map(({ n, name, url }) => ({ url, name, embedded: blocks.has(n) })),
+        files: taskFiles.map(({ n, name, url }) => ({ url, name, embedded: blocks.has(n) })),
         ...("error" in body && body.error != null ? { error: body.error } : {}),
         ...(task.finished ? yield* chargeOf(task.id) : nextStepOf(kind, task)),
         ...("queue" in body ? { queue: body.queue } : {}),
@@ -180,7 +182,7 @@ export const makeOrderAnswers = Effect.gen(function* () {
       },
       {
         isError: status === "failed",
-        content: [...all.map(({ url, name }) => linkBlock(url, name)), ...blocks.values()]
+        content: [...taskFiles.map(({ url, name }) => linkBlock(url, name)), ...blocks.values()]
       }
     )
   })
@@ -190,8 +192,11 @@ export const makeOrderAnswers = Effect.gen(function* () {
 
   return {
     readers,
+    /** Reads the task in the lane of its caller, as soon as it has ended or the wait is over. */
     read: (kind: TaskKind, id: string, waitSeconds: number) =>
-      readers[kind].readTask(storedId(id), waitSeconds),
+      Effect.flatMap(CurrentCaller, ({ organizationId }) =>
+        lanes.withTaskTurns(organizationId, readers[kind].readTask(storedId(id), waitSeconds))
+      ),
     cancel: (kind: TaskKind, id: string) => readers[kind].cancelTask(storedId(id)),
     answer
   }

@@ -138,17 +138,17 @@ export const makeOrderTerms = Effect.gen(function* () {
       const limits = [maxCostNano, quote?.holdNano ?? null].filter((limit) => limit !== null)
       const orderLimitNano = limits.reduce((least, limit) => (limit < least ? limit : least))
       const isQuoteTighter = quote !== null && orderLimitNano === quote.holdNano
-      const ordered: TermedOrder = {
+      const order: TermedOrder = {
         caller: { ...caller, orderLimitNano },
         fields,
         embed: terms.embed ?? false,
         key: quote?.key ?? (Predicate.isNullish(callId) ? undefined : keyOfCall(caller, callId)),
         nameArgument: (error) => {
-          const named = nameKey(error, quote === null ? "call_id" : "quote_id")
-          return isQuoteTighter ? nameQuote(named) : named
+          const keyError = nameKey(error, quote === null ? "call_id" : "quote_id")
+          return isQuoteTighter ? nameQuote(keyError) : keyError
         }
       }
-      return ordered
+      return order
     })
   }
 })

@@ -36,7 +36,7 @@ const omittedImageFields = ["image", "image_url", "stream", "partial_images", "r
 const omittedSpeechFields = ["stream_format"]
 
 /** The annotations of tools that spend money. */
-const paid = {
+const paidHints = {
   readOnlyHint: false,
   destructiveHint: false,
   idempotentHint: false,
@@ -72,12 +72,12 @@ const fieldsOf = (body: AnswerBody): Readonly<Record<string, unknown>> => {
   return Option.getOrElse(decodeFields(text), () => ({}))
 }
 
-interface MadeFile {
+interface ProductFile {
   readonly url: string | null
   readonly block: ContentBlock | null
 }
 
-const madeImage = (entry: unknown): MadeFile => {
+const imageOf = (entry: unknown): ProductFile => {
   if (Predicate.hasProperty(entry, "b64_json") && typeof entry.b64_json === "string") {
     const bytes = Buffer.from(entry.b64_json, "base64")
     return { url: null, block: fileBlock(bytes, mediaTypeOf(bytes) ?? "image/png") }
@@ -95,7 +95,7 @@ export const makeOrderTools = Effect.fnUntraced(function* (answers: OrderAnswers
   const decodeSpeech = decodeBody(SpeechBody)
 
   /** The result of an order, whose errors name the arguments of the tool. */
-  const placed = <A, E extends GatewayError, R>(
+  const placeOrder = <A, E extends GatewayError, R>(
     { nameArgument }: TermedOrder,
     order: Effect.Effect<OrderResult<A>, E, R>
   ) =>
@@ -107,9 +107,13 @@ export const makeOrderTools = Effect.fnUntraced(function* (answers: OrderAnswers
     )
 
   /** Answers an order with files that were made at once, and of which the gateway keeps none. */
-  const answerMade = (kind: TaskKind, made: ReadonlyArray<MadeFile>, isReplay: boolean) => {
-    const named = made.map((file, n) => ({ ...file, name: `${kind}-${n + 1}` }))
-    const links = named.flatMap(
+  const answerWithFiles = (
+    kind: TaskKind,
+    files: ReadonlyArray<ProductFile>,
+    isReplay: boolean
+  ) => {
+    const namedFiles = files.map((file, n) => ({ ...file, name: `${kind}-${n + 1}` }))
+    const links = namedFiles.flatMap(
       ({ url, name }): ReadonlyArray<ContentBlock> =>
         url === null ? [] : [{ type: "resource_link", uri: url, name }]
     )
@@ -117,14 +121,14 @@ export const makeOrderTools = Effect.fnUntraced(function* (answers: OrderAnswers
       {
         kind,
         task_status: "succeeded",
-        files: named.map(({ url, name, block }) => ({
+        files: namedFiles.map(({ url, name, block }) => ({
           ...(url === null ? {} : { url }),
           name,
           embedded: block !== null
         })),
         ...(isReplay ? { replayed: true } : {})
       },
-      { content: [...links, ...named.flatMap(({ block }) => block ?? [])] }
+      { content: [...links, ...namedFiles.flatMap(({ block }) => block ?? [])] }
     )
   }
 
@@ -142,7 +146,7 @@ export const makeOrderTools = Effect.fnUntraced(function* (answers: OrderAnswers
     name: "order_video",
     title: "Order a video",
     description: `Orders a video and answers at once; the video takes minutes. ${TERMS} Follow it as a task where the client supports tasks, and else with get_order.`,
-    annotations: paid,
+    annotations: paidHints,
     scopes: ["videos"],
     inputSchema: orderInputOf(VideoBody, OrderTerms, omittedVideoFields),
     outputSchema,
@@ -150,7 +154,7 @@ export const makeOrderTools = Effect.fnUntraced(function* (answers: OrderAnswers
       const order = yield* decode("order_video", args)
       const body = yield* decodeVideo(order.fields)
       yield* answers.readers.video.checkCallbackUrl(body.callback_url)
-      const { product, isReplay } = yield* placed(
+      const { product, isReplay } = yield* placeOrder(
         order,
         orders.video(order.caller, body, order.key)
       )
@@ -167,7 +171,7 @@ export const makeOrderTools = Effect.fnUntraced(function* (answers: OrderAnswers
     name: "order_images",
     title: "Order images",
     description: `Orders images and answers with links to them, up to ${WAIT_SECONDS} seconds later; a longer order is then read with get_order. ${TERMS}`,
-    annotations: paid,
+    annotations: paidHints,
     scopes: ["images"],
     inputSchema: orderInputOf(ImageBody, EmbeddedOrderTerms, omittedImageFields),
     outputSchema,
@@ -178,25 +182,25 @@ export const makeOrderTools = Effect.fnUntraced(function* (answers: OrderAnswers
       if (body.stream === true) return yield* noEvents("stream")
       if (hasArchive) {
         yield* answers.readers.image.checkCallbackUrl(body.callback_url)
-        const task = yield* placed(order, orders.imageTask(caller, body, key))
+        const task = yield* placeOrder(order, orders.imageTask(caller, body, key))
         return yield* follow("image", task, embed)
       }
       if (body.callback_url != null) return yield* noTask
       // Nothing keeps the images, so the only way to embed them is to have them made in base64.
-      const inline = embed && body.response_format == null
-      const ordered = inline ? { ...body, response_format: "b64_json" as const } : body
-      const { product, isReplay } = yield* placed(order, orders.images(caller, ordered, key))
+      const isInline = embed && body.response_format == null
+      const sentBody = isInline ? { ...body, response_format: "b64_json" as const } : body
+      const { product, isReplay } = yield* placeOrder(order, orders.images(caller, sentBody, key))
       if (product instanceof StreamedAnswer) return yield* noEvents("stream")
       const { data } = fieldsOf(product)
-      const made = Array.isArray(data) ? data.map(madeImage) : []
-      return yield* answerMade("image", made, isReplay)
+      const images = Array.isArray(data) ? data.map(imageOf) : []
+      return yield* answerWithFiles("image", images, isReplay)
     })
   }
 
   /** The sound of an order without an archive, which is streamed to this call alone. */
   const soundOf = Effect.fnUntraced(function* (
     product: AnswerBody | StreamedWork
-  ): Effect.fn.Return<MadeFile, UpstreamError> {
+  ): Effect.fn.Return<ProductFile, UpstreamError> {
     if (!(product instanceof StreamedWork)) {
       if (!(product instanceof RawAnswer)) return { url: null, block: null }
       const bytes = Buffer.concat(product.chunks)
@@ -219,7 +223,7 @@ export const makeOrderTools = Effect.fnUntraced(function* (answers: OrderAnswers
     name: "order_speech",
     title: "Order speech",
     description: `Has a text spoken and answers with a link to the sound, up to ${WAIT_SECONDS} seconds later; a longer order is then read with get_order. ${TERMS}`,
-    annotations: paid,
+    annotations: paidHints,
     scopes: ["audio"],
     inputSchema: orderInputOf(SpeechBody, EmbeddedOrderTerms, omittedSpeechFields),
     outputSchema,
@@ -230,12 +234,12 @@ export const makeOrderTools = Effect.fnUntraced(function* (answers: OrderAnswers
       if (body.stream_format === "sse") return yield* noEvents("stream_format")
       if (hasArchive) {
         yield* answers.readers.speech.checkCallbackUrl(body.callback_url)
-        const task = yield* placed(order, orders.speechTask(caller, body, key))
+        const task = yield* placeOrder(order, orders.speechTask(caller, body, key))
         return yield* follow("speech", task, embed)
       }
       if (body.callback_url != null) return yield* noTask
-      const { product, isReplay } = yield* placed(order, orders.speech(caller, body, key))
-      return yield* answerMade("speech", [yield* soundOf(product)], isReplay)
+      const { product, isReplay } = yield* placeOrder(order, orders.speech(caller, body, key))
+      return yield* answerWithFiles("speech", [yield* soundOf(product)], isReplay)
     })
   }
 

@@ -35,7 +35,7 @@ import { OrderLists } from "../../services/OrderLists.ts"
 import { OrderQuotes } from "./OrderQuotes.ts"
 import { OrderAnswer, type OrderAnswers, scopesOfKind } from "./orderAnswers.ts"
 import { embedField, makeOrderTerms, orderFieldsOf } from "./orderTerms.ts"
-import { answerWith, readOnly, type Tool } from "./toolAnswers.ts"
+import { answerWith, readOnlyHints, type Tool } from "./toolAnswers.ts"
 import { inputSchemaOf, outputSchemaOf } from "./toolSchemas.ts"
 
 const orderScopes: ReadonlyArray<Scope> = Object.values(scopesOfKind)
@@ -82,7 +82,7 @@ const makeListModels = Effect.gen(function* () {
     name: "list_models",
     title: "List models",
     description: "Lists the models that can be ordered, with their limits and prices.",
-    annotations: { ...readOnly, idempotentHint: true },
+    annotations: { ...readOnlyHints, idempotentHint: true },
     scopes: ["models"],
     inputSchema: inputSchemaOf(ModelsArguments),
     outputSchema: outputSchemaOf(ModelsOutline),
@@ -148,7 +148,7 @@ const makeGetQuote = Effect.gen(function* () {
     title: "Quote an order",
     description:
       "Says what an order would cost at most, and whether the money is enough now, with the arguments of its tool. Moves no money. The quote_id orders exactly this once.",
-    annotations: readOnly,
+    annotations: readOnlyHints,
     scopes: orderScopes,
     inputSchema: inputSchemaOf(QuoteArguments),
     outputSchema: outputSchemaOf(Quote),
@@ -157,8 +157,8 @@ const makeGetQuote = Effect.gen(function* () {
       yield* rates.within(["quotes"], caller)
       const { model } = yield* decode(args)
       const fields = orderFieldsOf(args)
-      const limited = { ...caller, orderLimitNano: MAX_AMOUNT_NANO }
-      const quote = yield* quoteOrder(limited, { ...fields, model })
+      const limitedCaller = { ...caller, orderLimitNano: MAX_AMOUNT_NANO }
+      const quote = yield* quoteOrder(limitedCaller, { ...fields, model })
       const tool = toolOfModality[quote.modality]
       if (tool === undefined) {
         return yield* new ModalityMismatch({
@@ -168,10 +168,10 @@ const makeGetQuote = Effect.gen(function* () {
       }
       const holdNano = yield* Effect.orDie(Effect.fromResult(parseNano(quote.hold)))
       const digest = yield* digestOf(tool, fields)
-      const signed = yield* quotes.sign({ caller, digest }, holdNano)
+      const signedQuote = yield* quotes.sign({ caller, digest }, holdNano)
       return yield* answer({
-        quote_id: signed.id,
-        expires_at: signed.expiresAt.toISOString(),
+        quote_id: signedQuote.id,
+        expires_at: signedQuote.expiresAt.toISOString(),
         max_cost: formatNano(holdNano),
         tool,
         quote
@@ -210,8 +210,7 @@ const kindOf = Effect.fnUntraced(function* (id: string) {
   return caller.scopes.has(scope) ? name.kind : yield* lacksScope(caller, [scope])
 })
 
-const makeFollowTools = Effect.fnUntraced(function* (answers: OrderAnswers) {
-  const lanes = yield* ReadLanes
+const makeFollowTools = (answers: OrderAnswers) => {
   const decode = decodeArguments(OrderArguments)
   const decodeCancel = decodeArguments(CancelArguments)
   const outputSchema = outputSchemaOf(OrderAnswer)
@@ -221,15 +220,14 @@ const makeFollowTools = Effect.fnUntraced(function* (answers: OrderAnswers) {
     title: "Read an order",
     description:
       "Reads how an order stands, with links to its files when it has succeeded. Waits for its end up to `wait` seconds.",
-    annotations: { ...readOnly, idempotentHint: true },
+    annotations: { ...readOnlyHints, idempotentHint: true },
     scopes: orderScopes,
     inputSchema: inputSchemaOf(OrderArguments),
     outputSchema,
     run: Effect.fn("mcp.getOrder")(function* (args) {
       const { id, wait, embed } = yield* decode(args)
       const kind = yield* kindOf(id)
-      const { organizationId } = yield* CurrentCaller
-      const task = yield* lanes.withTaskTurns(organizationId, answers.read(kind, id, wait ?? 0))
+      const task = yield* answers.read(kind, id, wait ?? 0)
       return yield* answers.answer(kind, task, { embed: embed ?? false })
     })
   }
@@ -261,7 +259,7 @@ const makeFollowTools = Effect.fnUntraced(function* (answers: OrderAnswers) {
     })
   }
   return [getOrder, cancelOrder]
-})
+}
 
 // list_orders
 
@@ -303,7 +301,7 @@ const makeListOrders = Effect.gen(function* () {
     name: "list_orders",
     title: "List orders",
     description: "Lists the member's own orders of every kind, newest first, with their charges.",
-    annotations: readOnly,
+    annotations: readOnlyHints,
     scopes: ["usage"],
     inputSchema: inputSchemaOf(OrdersArguments),
     outputSchema: outputSchemaOf(OrderList),
@@ -359,7 +357,7 @@ const makeGetBalance = Effect.gen(function* () {
     title: "Read the balance",
     description:
       "Reads the money of the organisation's pool, the member's month, and the budgets of this key.",
-    annotations: readOnly,
+    annotations: readOnlyHints,
     scopes: ["usage"],
     inputSchema: inputSchemaOf(NoArguments),
     outputSchema: outputSchemaOf(BalanceView),
@@ -377,7 +375,7 @@ export const makeReadTools = Effect.fnUntraced(function* (answers: OrderAnswers)
   return [
     yield* makeListModels,
     yield* makeGetQuote,
-    ...(yield* makeFollowTools(answers)),
+    ...makeFollowTools(answers),
     yield* makeListOrders,
     yield* makeGetBalance
   ]

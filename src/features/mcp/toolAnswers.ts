@@ -28,7 +28,7 @@ export interface Tool {
 }
 
 /** The annotations of tools that change nothing. */
-export const readOnly = { readOnlyHint: true, destructiveHint: false, openWorldHint: false }
+export const readOnlyHints = { readOnlyHint: true, destructiveHint: false, openWorldHint: false }
 
 const textBlock = (text: string): ContentBlock => ({ type: "text", text })
 

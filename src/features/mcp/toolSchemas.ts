@@ -25,12 +25,12 @@ const REFERENCE = "#/$defs/"
  * Removes what only makes a schema longer for an agent: the alternative null of optional fields,
  * unions of one, and the open rest of an object, which is open anyway.
  */
-const simplified = (value: unknown): unknown => {
-  if (Array.isArray(value)) return value.map(simplified)
+const simplify = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(simplify)
   if (!isJson(value)) return value
   const entries = Object.entries(value)
     .filter(([name]) => name !== "allOf" || !isOpenRest(value.allOf))
-    .map(([name, inner]) => [name, simplified(inner)] as const)
+    .map(([name, inner]) => [name, simplify(inner)] as const)
   const { anyOf, ...rest } = Object.fromEntries(entries)
   if (!Array.isArray(anyOf)) return Object.fromEntries(entries)
   const others = anyOf.filter((one) => !isJson(one) || one.type !== "null")
@@ -82,7 +82,7 @@ const jsonSchemaOf = (schema: Schema.Constraint): Json => {
 
 /** The schema of a tool's arguments. */
 export const inputSchemaOf = (schema: Schema.Constraint): ObjectSchema => {
-  const json = simplified(jsonSchemaOf(schema))
+  const json = simplify(jsonSchemaOf(schema))
   return asObjectSchema({ ...(isJson(json) ? json : {}), type: "object" })
 }
 
@@ -96,10 +96,10 @@ export const orderInputOf = (
   omitted: ReadonlyArray<string>
 ): ObjectSchema => {
   const { properties = {}, ...order } = inputSchemaOf(body)
-  const kept = Object.entries(properties).filter(([name]) => !omitted.includes(name))
+  const keptFields = Object.entries(properties).filter(([name]) => !omitted.includes(name))
   return asObjectSchema({
     ...order,
-    properties: { ...Object.fromEntries(kept), ...inputSchemaOf(terms).properties }
+    properties: { ...Object.fromEntries(keptFields), ...inputSchemaOf(terms).properties }
   })
 }
 

@@ -20,7 +20,7 @@ export const makeReadBalance = Effect.gen(function* () {
     // The organisation of a key exists as long as the key does.
     const pool = yield* Effect.orDie(ledger.pool(organizationId))
     const month = yield* ledger.memberMonth(organizationId, memberId)
-    const applying = yield* budgets.listApplicable(caller)
+    const applicableBudgets = yield* budgets.listApplicable(caller)
     return {
       currency,
       ...poolView(pool),
@@ -29,7 +29,7 @@ export const makeReadBalance = Effect.gen(function* () {
         used: formatNano(month.capturedNano),
         held: formatNano(month.heldNano)
       },
-      budgets: applying
+      budgets: applicableBudgets
         .toSorted((one, other) => scopes.indexOf(one.scope) - scopes.indexOf(other.scope))
         .map(budgetView)
     }

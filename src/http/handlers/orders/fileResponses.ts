@@ -139,11 +139,12 @@ export const makeFileResponses = Effect.gen(function* () {
     maxBytes: number
   ) {
     const { organizationId, id } = task
-    const archived = bucket === null ? undefined : (yield* archives.files(organizationId, id))?.[n]
-    if (bucket !== null && archived !== undefined) {
-      if (archived.bytes > maxBytes) return null
+    const archiveEntry =
+      bucket === null ? undefined : (yield* archives.files(organizationId, id))?.[n]
+    if (bucket !== null && archiveEntry !== undefined) {
+      if (archiveEntry.bytes > maxBytes) return null
       const bytes = yield* bucket.get(objectKeyOf(organizationId, id, n), null)
-      return { contentType: archived.contentType, bytes: yield* collectBytes(bytes, maxBytes) }
+      return { contentType: archiveEntry.contentType, bytes: yield* collectBytes(bytes, maxBytes) }
     }
     if (address === null) return null
     const { body } = yield* loadFromVendor(task, address, {})
