@@ -266,7 +266,13 @@ layer(layerTestGateway("postgres", archiving, { catalogFor: speechCatalog, bucke
       const gateway = yield* Gateway
       const who = yield* gateway.customer("20")
       const { tool } = yield* agentOf(who)
-      const placed = yield* orderOf(yield* tool("order_video", { ...FILM, max_cost: "6" }))
+      // The most that it can cost, which is above the formula that REST holds for it.
+      const { max_cost } = yield* quoteOf(yield* tool("get_quote", FILM))
+      assert.isAbove(Number(max_cost), 4.968)
+      const less = `${Number(max_cost) - 0.001}`
+      const refused = yield* refusalOf(yield* tool("order_video", { ...FILM, max_cost: less }))
+      assert.include(refused.message, `Expected at least ${max_cost}`)
+      const placed = yield* orderOf(yield* tool("order_video", { ...FILM, max_cost }))
       assert.strictEqual(placed.task_status, "processing")
       assert.include(placed.next_step, `get_order with the id ${placed.id}`)
       const made = yield* tool("get_order", { id: placed.id, wait: 30 })
