@@ -13,6 +13,7 @@ import * as catalog from "./features/catalog/layer.ts"
 import * as files from "./features/files/layer.ts"
 import * as history from "./features/history/layer.ts"
 import * as mcp from "./features/mcp/layer.ts"
+import * as messages from "./features/messages/layer.ts"
 import * as priceLists from "./features/priceLists/layer.ts"
 import * as reconciliations from "./features/reconciliations/layer.ts"
 import * as responses from "./features/responses/layer.ts"
@@ -99,6 +100,7 @@ const layerApi = HttpApiBuilder.layer(ReferenceApi, { openapiPath: "/openapi.jso
     mcp.layerHandlers(version),
     priceLists.layerHandlers,
     reconciliations.layerHandlers,
+    messages.layerHandlers,
     responses.layerHandlers,
     statements.layerHandlers,
     transfers.layerHandlers,

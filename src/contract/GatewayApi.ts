@@ -2,6 +2,7 @@
 import { ModelsGroup } from "../features/catalog/ModelsApi.ts"
 import { FilesGroup } from "../features/files/FilesApi.ts"
 import { McpGroup } from "../features/mcp/McpApi.ts"
+import { MessagesGroup } from "../features/messages/MessagesApi.ts"
 import { ResponsesGroup } from "../features/responses/ResponsesApi.ts"
 import { StatementsGroup } from "../features/statements/StatementsApi.ts"
 import { AccountGroup } from "../features/usage/AccountApi.ts"
@@ -25,6 +26,7 @@ export class GatewayApi extends customerApi(
   FilesGroup,
   TextsGroup,
   ResponsesGroup,
+  MessagesGroup,
   AudioGroup,
   QuotesGroup,
   AccountGroup,

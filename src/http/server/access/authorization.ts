@@ -23,6 +23,7 @@ import {
   FreeCall,
   HeldOpen,
   RequiredScope,
+  TakesKeyHeader,
   TakesLinks
 } from "../../api/middlewares.ts"
 import { admitAnswer } from "../countedAnswers.ts"
@@ -64,6 +65,7 @@ const conditionsOf = byEndpoint((endpoint) => {
     policies,
     scopes: [Context.getOrUndefined(annotations, RequiredScope) ?? []].flat(),
     heldOpen: Context.getOrUndefined(annotations, HeldOpen),
+    takesKeyHeader: Context.getOrUndefined(annotations, TakesKeyHeader) ?? false,
     takesLinks: Context.getOrUndefined(annotations, TakesLinks) !== undefined
   }
 })
@@ -106,6 +108,14 @@ const withoutToken = Effect.map(
     /^(bearer *)?$/i.test(authorization) ? missingKey : missingScheme
 )
 
+/** The key of a request: its bearer token, or where the route takes one and has none, its header. */
+const keyOf = (credential: Redacted.Redacted, { takesKeyHeader }: Conditions) =>
+  takesKeyHeader && Redacted.value(credential) === ""
+    ? Effect.map(HttpServerRequest.HttpServerRequest, ({ headers }) =>
+        Redacted.make(headers["x-api-key"] ?? "")
+      )
+    : Effect.succeed(credential)
+
 const invalidLink = new InvalidApiKey({
   message: "The link is closed, has expired or is not whole: read the task again for a fresh one"
 })
@@ -130,10 +140,11 @@ export const layerAuthorization = Layer.effect(
      * request, or when no permit is free.
      */
     const admitByKey = Effect.fnUntraced(function* (
-      credential: Redacted.Redacted,
+      bearer: Redacted.Redacted,
       conditions: Conditions
     ) {
       const { hasBody, policies, scopes } = conditions
+      const credential = yield* keyOf(bearer, conditions)
       if (Redacted.value(credential) === "") return yield* yield* withoutToken
       const { remoteAddress } = yield* HttpServerRequest.HttpServerRequest
       const guard = guardOf(Option.getOrUndefined(remoteAddress), credential)
