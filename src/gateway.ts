@@ -12,6 +12,7 @@ import * as budgets from "./features/budgets/layer.ts"
 import * as catalog from "./features/catalog/layer.ts"
 import * as files from "./features/files/layer.ts"
 import * as history from "./features/history/layer.ts"
+import * as mcp from "./features/mcp/layer.ts"
 import * as messages from "./features/messages/layer.ts"
 import * as priceLists from "./features/priceLists/layer.ts"
 import * as reconciliations from "./features/reconciliations/layer.ts"
@@ -22,6 +23,7 @@ import * as usage from "./features/usage/layer.ts"
 import * as webhooks from "./features/webhooks/layer.ts"
 import { layerMiddlewares, layerOrderHandlers, layerSurroundings } from "./http/layer.ts"
 import { layerAdminAuthorization } from "./http/server/access/adminAuthorization.ts"
+import { layerKeyRates } from "./http/server/access/keyRates.ts"
 import { layerReadLanes } from "./http/server/access/readLanes.ts"
 import { layerDocsPage } from "./http/server/docsPage.ts"
 import {
@@ -52,6 +54,7 @@ import type { Secrets } from "./secrets.ts"
 import { layerPollerPulse } from "./services/Operations.ts"
 import { layerContentLinks } from "./services/results/ContentLinks.ts"
 import { layerVault } from "./services/Vault.ts"
+import { version } from "./version.ts"
 
 /** All stores. They require a database with the gateway's schema. */
 export const layerStores = (secrets: Secrets) =>
@@ -75,6 +78,7 @@ export const layerStores = (secrets: Secrets) =>
     Layer.provideMerge(layerChannelCredentials),
     Layer.provideMerge(layerVault(secrets.masterKey, secrets.previousMasterKey)),
     Layer.provideMerge(layerContentLinks(secrets.masterKey, secrets.previousMasterKey)),
+    Layer.provideMerge(mcp.layerOrderQuotes(secrets.masterKey, secrets.previousMasterKey)),
     Layer.provideMerge(layerCrypto),
     Layer.provideMerge(layerSchema)
   )
@@ -93,6 +97,7 @@ const layerApi = HttpApiBuilder.layer(ReferenceApi, { openapiPath: "/openapi.jso
     catalog.layerHandlers,
     files.layerHandlers,
     history.layerHandlers,
+    mcp.layerHandlers(version),
     priceLists.layerHandlers,
     reconciliations.layerHandlers,
     messages.layerHandlers,
@@ -117,7 +122,7 @@ export const layerRoutes = (secrets: Secrets, middlewares = layerMiddlewares) =>
     layerSurroundings
   ).pipe(
     Layer.provide(layerAdminAuthorization(secrets.adminToken)),
-    Layer.provide([layerReadLanes, layerAnswers, layerRouteTable])
+    Layer.provide([layerReadLanes, layerKeyRates, layerAnswers, layerRouteTable])
   )
 
 /**

@@ -17,6 +17,7 @@ import { budgetCommand } from "./remote/budgets.ts"
 import { catalogCommand } from "./remote/catalog.ts"
 import { channelCommand } from "./remote/channels.ts"
 import { remoteFlags } from "./remote/connection.ts"
+import { mcpCommand } from "./remote/mcp.ts"
 import { moneyCommands } from "./remote/money.ts"
 import { operatorCommand } from "./remote/operators.ts"
 import { orderCommand } from "./remote/orders.ts"
@@ -51,7 +52,8 @@ export const commands = Command.make("media-gateway").pipe(
         orphanCommand,
         usageCommand,
         statementCommand,
-        webhookCommand
+        webhookCommand,
+        mcpCommand
       ]
     },
     {

@@ -1,13 +1,14 @@
 /** The complete HTTP contract, without server code, for clients. */
 import { ModelsGroup } from "../features/catalog/ModelsApi.ts"
 import { FilesGroup } from "../features/files/FilesApi.ts"
+import { McpGroup } from "../features/mcp/McpApi.ts"
 import { MessagesGroup } from "../features/messages/MessagesApi.ts"
 import { ResponsesGroup } from "../features/responses/ResponsesApi.ts"
 import { StatementsGroup } from "../features/statements/StatementsApi.ts"
 import { AccountGroup } from "../features/usage/AccountApi.ts"
 import { OrdersGroup } from "../features/usage/OrdersApi.ts"
 import { WebhooksGroup } from "../features/webhooks/WebhooksApi.ts"
-import { customerApi } from "../http/api/contractOf.ts"
+import { agentApi, customerApi } from "../http/api/contractOf.ts"
 import { OperationsGroup } from "../http/api/OperationsApi.ts"
 import { AudioGroup } from "../http/api/orders/AudioApi.ts"
 import { ImagesGroup } from "../http/api/orders/ImagesApi.ts"
@@ -33,5 +34,6 @@ export class GatewayApi extends customerApi(
   StatementsGroup,
   WebhooksGroup
 )
+  .addHttpApi(agentApi(McpGroup))
   .addHttpApi(AdministrationApi)
   .add(OperationsGroup) {}

@@ -1,6 +1,6 @@
 import { assert, it } from "@effect/vitest"
 import { emptyDraft, mediumUsesOf, orderOf } from "../../src/console/pages/playground/form/draft.ts"
-import type { ModelEntry } from "../../src/features/catalog/ModelsApi.ts"
+import type { ModelEntry } from "../../src/http/api/models.ts"
 
 const model: ModelEntry = {
   id: "film",

@@ -22,6 +22,7 @@ import { databaseColumns } from "../support/databaseText.ts"
 import { ELEVEN_VOICE } from "../support/elevenVoice.ts"
 import { bodyAs } from "../support/gateway.ts"
 import { type CallOptions, call } from "../support/http.ts"
+import { sendMcp } from "../support/mcp.ts"
 import { startable, startProcess } from "../support/processes.ts"
 import { protocolCatalog, ways } from "../support/protocolCatalog.ts"
 import { responsesCatalog } from "../support/responses.ts"
@@ -279,6 +280,40 @@ const texts = [
   ["audio/transcriptions", { model: "listen-cloud", prompt, file: sound, stream: true }]
 ] as const
 
+const agentOrders = (name: string, model: string) =>
+  orderedModels.filter((way) => way.model === model).map((way) => [name, bodyFor(way)] as const)
+
+/** Calls of tools that order nothing. */
+const idleCalls = [
+  ["get_quote", { model: "voice-1", input: prompt, instructions: prompt }],
+  ["order_images", { model: prompt, prompt: [prompt], n: prompt, image: prompt }],
+  [prompt, { id: prompt }]
+] as const
+
+/** Calls of the tools of agents, those that order first. */
+const agentCalls: ReadonlyArray<readonly [string, Readonly<Record<string, unknown>>]> = [
+  ...agentOrders("order_images", "paint-a"),
+  ...agentOrders("order_video", "film-a"),
+  ["order_speech", { model: "voice-1", input: prompt, instructions: prompt }],
+  ...idleCalls
+]
+
+/** Calls every tool, adds what it answers to `told`, and returns the number of orders. */
+const askTools = Effect.fnUntraced(function* (
+  place: Parameters<typeof sendMcp>[0],
+  round: string,
+  told: Array<readonly [string, string]>
+) {
+  const orders = agentCalls.length - idleCalls.length
+  for (const [index, [name, fields]] of agentCalls.entries()) {
+    const terms = { max_cost: "1000", embed: true, call_id: `${round}-${index}` }
+    const args = index < orders ? { ...fields, ...terms } : fields
+    const answer = yield* sendMcp(place, "tools/call", { name, arguments: args })
+    told.push([`the answer of the tool ${index}`, answer.text])
+  }
+  return orders
+})
+
 const telemetryTo = (url: string | undefined): Record<string, string> =>
   url === undefined
     ? {}
@@ -475,10 +510,13 @@ it.live.each([...databasesInTurn(import.meta.filename)])(
       yield* load(null)
       yield* orderAll(orderedModels)
       yield* writeAll
+      orders += yield* askTools({ url, key }, "well", told)
+      assert.include(told.at(-agentCalls.length)?.[1], "task_status")
       const refuser = yield* brokenVendor(refusing)
       yield* load(refuser.url)
       yield* writeAll
       yield* orderAll(orderedModels)
+      orders += yield* askTools({ url, key }, "refused", told)
       yield* assertNoTraceIds(refuser)
       for (const reply of [failing(), succeeding]) {
         const vendor = yield* brokenVendor(reply)

@@ -3,6 +3,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { Gateway, layerTestGateway, quickSettings } from "../support/gateway.ts"
 import type { HttpAnswer } from "../support/http.ts"
+import { sendMcp } from "../support/mcp.ts"
 
 const PAGE = "https://app.example.com"
 const LOCAL = "http://localhost:5173"
@@ -63,6 +64,10 @@ layer(withOrigins(PAGE, LOCAL), options)("a gateway that two origins may call", 
       const { key } = yield* gateway.customer("1")
       const answers = [
         [200, yield* gateway.call("/v1/images/generations", order(PAGE, key))],
+        [
+          200,
+          yield* sendMcp({ url: gateway.url, key }, "tools/list", {}, { headers: { origin: PAGE } })
+        ],
         [401, yield* gateway.call("/v1/images/generations", order(PAGE))],
         [404, yield* gateway.call("/v1/nothing", { headers: { origin: PAGE } })]
       ] as const

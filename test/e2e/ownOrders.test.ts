@@ -2,7 +2,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { TimelineView } from "../../src/features/history/HistoryApi.ts"
-import { OwnOrderView } from "../../src/features/usage/OrdersApi.ts"
+import { OwnOrderView } from "../../src/http/api/orderViews.ts"
 import { list } from "../../src/http/api/shared.ts"
 import { databasesInTurn } from "../support/databases.ts"
 import {

@@ -150,11 +150,12 @@ describe("the OpenAPI document", () => {
       parts.find((part) => part.tags.some((tag) => Array.isArray(tags) && tags.includes(tag)))?.name
     for (const { name, operation } of operations) {
       const [, path = ""] = name.split(" ")
-      const expected = path.startsWith("/v1/")
-        ? "For developers"
-        : path.startsWith("/admin/v1/")
-          ? "For operators"
-          : "Operations"
+      const expected =
+        path.startsWith("/v1/") || path === "/mcp"
+          ? "For developers"
+          : path.startsWith("/admin/v1/")
+            ? "For operators"
+            : "Operations"
       assert.strictEqual(partOf(operation), expected, name)
     }
   })

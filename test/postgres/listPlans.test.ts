@@ -4,14 +4,10 @@ import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { InvalidRequest } from "../../src/domain/Errors.ts"
 import { uuidBeginning } from "../../src/domain/orderIds.ts"
-import {
-  type OrderFilter,
-  OrderLists,
-  type OrderPage
-} from "../../src/features/usage/OrderLists.ts"
 import type { Page, PageRequest } from "../../src/runtime/Page.ts"
 import { Budgets } from "../../src/services/money/Budgets.ts"
 import { Transfers } from "../../src/services/money/Transfers.ts"
+import { type OrderFilter, OrderLists, type OrderPage } from "../../src/services/OrderLists.ts"
 import { Orphans } from "../../src/services/Orphans.ts"
 import { Accounts } from "../../src/services/operators/Accounts.ts"
 import { AdminAudit } from "../../src/services/operators/AdminAudit.ts"

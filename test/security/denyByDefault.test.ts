@@ -5,6 +5,7 @@ import { HttpRouter, HttpServer } from "effect/http"
 import { HttpApi, HttpApiBuilder, HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { Authorization } from "../../src/http/api/middlewares.ts"
 import { layerAuthorization } from "../../src/http/server/access/authorization.ts"
+import { layerKeyRates } from "../../src/http/server/access/keyRates.ts"
 import { layerReadLanes } from "../../src/http/server/access/readLanes.ts"
 import { Access, allScopes, type Scope, usualScopes } from "../../src/services/Access.ts"
 import { layerContentLinks } from "../../src/services/results/ContentLinks.ts"
@@ -162,7 +163,7 @@ it.live("a route that names no scope lets nobody in", () =>
           )
         ),
         Layer.provide(layerAuthorization),
-        Layer.provide(layerReadLanes),
+        Layer.provide([layerKeyRates, layerReadLanes]),
         Layer.provide(layerContentLinks(Redacted.make(new Uint8Array(32)))),
         Layer.provide(HttpServer.layerServices),
         Layer.provide(

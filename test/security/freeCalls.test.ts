@@ -9,6 +9,7 @@ import {
   quickSettings
 } from "../support/gateway.ts"
 import type { HttpAnswer } from "../support/http.ts"
+import { sendMcp } from "../support/mcp.ts"
 import { orderImages } from "../support/orders.ts"
 import { rawRequest, requestText } from "../support/rawSocket.ts"
 
@@ -106,6 +107,25 @@ layer(layerTestGateway("postgres", settings), { excludeTestServices: true, timeo
         yield* assertLimited(yield* models(who), "models", MODELS)
         assert.strictEqual((yield* models(other)).status, 200)
         assert.strictEqual((yield* orderImages(who, { model: "paint-1" })).status, 200)
+      })
+    )
+
+    it.effect("have the same rates as tools of agents, whose refusals count too", () =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const [who, other] = [yield* gateway.customer("10"), yield* gateway.customer("10")]
+        const tool = ({ key }: Customer, name: string) =>
+          sendMcp({ url: gateway.url, key }, "tools/call", { name, arguments: paint })
+        for (let count = 0; count < QUOTES; count++) {
+          assert.notInclude((yield* tool(who, "get_quote")).text, "isError")
+        }
+        assert.include((yield* tool(who, "get_quote")).text, `limited to ${QUOTES} a minute`)
+        const quote = yield* gateway.call("/v1/quotes", { key: who.key, json: paint })
+        yield* assertLimited(quote, "quotes", QUOTES)
+        for (let count = 0; count < REFUSALS; count++) {
+          assert.include((yield* tool(other, "order_images")).text, "max_cost")
+        }
+        yield* assertLimited(yield* tool(other, "order_images"), "refusals", REFUSALS)
       })
     )
 

@@ -41,6 +41,17 @@ const ErrorBody = Schema.Struct({
   )
 })
 const isErrorBody = Schema.is(ErrorBody)
+
+/** The error of a message of the Model Context Protocol, in which nothing failed within the gateway. */
+const isRpcError = Schema.is(
+  Schema.Struct({
+    jsonrpc: Schema.Literal("2.0"),
+    error: Schema.Struct({
+      code: Schema.Int.check(Schema.makeFilter((code) => code !== -32603)),
+      message: Schema.NonEmptyString
+    })
+  })
+)
 const isCode = (code: string): code is keyof typeof errorTable => Object.hasOwn(errorTable, code)
 
 /** Codes of answers above 499 that have their reason outside the gateway. */
@@ -50,6 +61,7 @@ const outside: ReadonlySet<string> = new Set(["upstream_error"])
 const faultOf = ({ status, headers, body }: HttpAnswer): string | null => {
   if (!/^req_[0-9a-f-]{36}$/.test(headers.get("x-request-id") ?? "")) return "it has no request id"
   if (status < 400) return null
+  if (isRpcError(body)) return null
   if (!isErrorBody(body)) return "the body is not that of an error"
   const { code, type } = body.error
   if (!isCode(code)) return "the code is in no table"

@@ -1,6 +1,6 @@
 /** Filters of the operators' lists that leave everything; of orphans, what is open. */
 
-import type { OrderFilter } from "../../src/features/usage/OrderLists.ts"
+import type { OrderFilter } from "../../src/services/OrderLists.ts"
 import type { OrphanFilter } from "../../src/services/Orphans.ts"
 import type {
   KeyFilter,

@@ -233,6 +233,21 @@ const examples: ReadonlyMap<string, ReadonlyArray<object>> = new Map<string, Rea
         { model: "paint-1", prompt: "a lighthouse", n: 3 }
       ]
     ],
+    [
+      "POST /mcp",
+      [
+        { jsonrpc: "2.0", id: 1, method: "tools/list", params: {} },
+        {
+          jsonrpc: "2.0",
+          id: 2,
+          method: "tools/call",
+          params: {
+            name: "order_images",
+            arguments: { model: "paint-1", prompt: "a lighthouse", max_cost: "1", call_id: "a" }
+          }
+        }
+      ]
+    ],
     ["POST /v1/rerank", [{ model: "rank-1", query: "x", documents: ["a", "b"] }]],
     ["POST /v1/audio/speech", [{ model: "speak-1", input: "x", voice: "a" }]],
     [

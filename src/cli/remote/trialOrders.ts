@@ -8,7 +8,7 @@ import type { SpeechBody } from "../../domain/speech/SpeechRequest.ts"
 import type { TranscriptionBody } from "../../domain/transcription/TranscriptionRequest.ts"
 import type { InputRole } from "../../domain/video/families/VideoFamily.ts"
 import type { ContentBlock, VideoBody } from "../../domain/video/VideoBody.ts"
-import type { ModelEntry } from "../../features/catalog/ModelsApi.ts"
+import type { ModelEntry } from "../../http/api/models.ts"
 import { drawPicture } from "../../simulator/media/picture.ts"
 import { makeSound } from "../../simulator/media/sound.ts"
 

@@ -17,6 +17,13 @@ const REMIX = "the same scene, in winter"
 const VIDEO = "video_0199c8f0-5b7e-7c3a-9d2e-3f1a2b4c5d6e"
 const IMAGE = "https://example.com/lighthouse.png"
 
+/** What each message of the Model Context Protocol says about its client. */
+const MCP_META = {
+  "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+  "io.modelcontextprotocol/clientInfo": { name: "my-agent", version: "1" },
+  "io.modelcontextprotocol/clientCapabilities": {}
+}
+
 const videoExamples: Examples = {
   vp_a: {
     summary: "vp_a, billed by tokens: from text, all defaults spelled out",
@@ -347,6 +354,25 @@ export const examples: Partial<Readonly<Record<OperationId, Examples>>> = {
     ...embeddingExamples,
     ...rerankExamples,
     ...speechExamples
+  },
+  "mcp.message": {
+    tools: {
+      summary: "the tools that the key may use, in the revision 2026-07-28",
+      value: { jsonrpc: "2.0", id: 1, method: "tools/list", params: { _meta: MCP_META } }
+    },
+    order: {
+      summary: "an image that costs at most 0.5, and is ordered once under this call_id",
+      value: {
+        jsonrpc: "2.0",
+        id: 2,
+        method: "tools/call",
+        params: {
+          name: "order_images",
+          arguments: { model: "paint-1", prompt: PROMPT, max_cost: "0.5", call_id: "lighthouse-1" },
+          _meta: MCP_META
+        }
+      }
+    }
   },
   "texts.rerank": rerankExamples,
   "audio.speech": speechExamples,

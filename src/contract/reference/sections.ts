@@ -66,6 +66,11 @@ const parts: Readonly<Record<string, ReadonlyArray<Section>>> = {
       contents: ["quotes"]
     },
     {
+      title: "Agents",
+      description: "The tools of agents, over the Model Context Protocol.",
+      contents: ["mcp"]
+    },
+    {
       title: "Orders",
       description: "The member's own orders of every kind, each with its hold and its result.",
       contents: ["orders"]

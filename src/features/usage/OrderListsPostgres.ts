@@ -30,7 +30,7 @@ import {
   type OrderSumFilter,
   OrderTotals,
   totalsOfState
-} from "./OrderLists.ts"
+} from "../../services/OrderLists.ts"
 
 /** The maximum number of rows of one kind that a page scans. */
 const MAX_SCANNED_ROWS = 2000

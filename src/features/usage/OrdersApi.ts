@@ -1,5 +1,5 @@
 /** The HTTP API of a member's own orders of every kind, with their charges. */
-import { Schema, Struct } from "effect"
+import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { Modality } from "../../domain/catalog/Modality.ts"
 import { publicStates } from "../../domain/taskStates.ts"
@@ -7,39 +7,8 @@ import { idFilter, stateFilter, timeQuery } from "../../http/api/admin/lists.ts"
 import { errors } from "../../http/api/apiErrors.ts"
 import { operation } from "../../http/api/document.ts"
 import { LookUp, RequiredScope } from "../../http/api/middlewares.ts"
-import { vendorBillFields } from "../../http/api/receipts.ts"
-import {
-  list,
-  nullable,
-  TaskFailure,
-  text,
-  textOrNull,
-  timeOrNull,
-  usageQuery
-} from "../../http/api/shared.ts"
-import { OrderView } from "./OrderListsApi.ts"
-
-export const OwnOrderView = Schema.Struct({
-  ...Struct.omit(OrderView.fields, [
-    "organization_id",
-    "member_id",
-    "channel",
-    "protocol",
-    "upstream_model",
-    "upstream_id",
-    "cost",
-    "price_list",
-    ...Struct.keys(vendorBillFields)
-  ]),
-  error_message: textOrNull("Why it failed, in a sentence; null for all but failed orders"),
-  error: nullable(TaskFailure, "`error_code` and `error_message`, as in the answer of a task"),
-  usage_id: textOrNull("The id of its receipt, at `/v1/usage/{usage_id}`; null without a charge"),
-  accepted_at: timeOrNull("When the vendor accepted the task; null for other orders"),
-  deleted_at: timeOrNull("When the task was deleted")
-}).annotate({
-  identifier: "OwnOrder",
-  description: "An order of the member, with its hold and its charge"
-})
+import { OwnOrderView } from "../../http/api/orderViews.ts"
+import { list, text, textOrNull, usageQuery } from "../../http/api/shared.ts"
 
 export class OrdersGroup extends HttpApiGroup.make("orders").add(
   HttpApiEndpoint.get("list", "/orders", {

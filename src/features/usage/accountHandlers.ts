@@ -1,23 +1,13 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { formatNano } from "../../domain/money/Money.ts"
 import { customerApi } from "../../http/api/contractOf.ts"
 import { CurrentCaller } from "../../http/api/middlewares.ts"
 import { UsageEntry, usageColumns } from "../../http/api/shared.ts"
+import { makeReadBalance } from "../../http/handlers/balance.ts"
 import { listOrCsv } from "../../http/handlers/csv.ts"
-import { budgetView } from "../../http/handlers/money/budgetView.ts"
 import { pageOf } from "../../http/handlers/respond.ts"
-import {
-  formatNanoOrNull,
-  isoOrNull,
-  poolView,
-  receiptView,
-  tagOf,
-  usageView
-} from "../../http/handlers/views.ts"
+import { isoOrNull, receiptView, tagOf, usageView } from "../../http/handlers/views.ts"
 import { Settings } from "../../runtime/Settings.ts"
-import { Ledger } from "../../services/Ledger.ts"
-import { Budgets } from "../../services/money/Budgets.ts"
 import { Accounts } from "../../services/operators/Accounts.ts"
 import { UsageLog } from "../../services/UsageLog.ts"
 import { AccountGroup } from "./AccountApi.ts"
@@ -27,10 +17,9 @@ export const layerAccountHandlers = HttpApiBuilder.group(
   customerApi(AccountGroup),
   "account",
   Effect.fn(function* (handlers) {
-    const ledger = yield* Ledger
+    const readBalance = yield* makeReadBalance
     const usageLog = yield* UsageLog
     const accounts = yield* Accounts
-    const budgets = yield* Budgets
     const readSeries = yield* makeReadSeries
     const { currency } = yield* Settings
     return handlers.handleAll({
@@ -82,21 +71,7 @@ export const layerAccountHandlers = HttpApiBuilder.group(
         return receiptView(currency, yield* usageLog.receipt(organizationId, memberId, params.id))
       }),
       balance: Effect.fn("account.balance")(function* () {
-        const caller = yield* CurrentCaller
-        const { organizationId, memberId } = caller
-        // The organisation of a key exists as long as the key does.
-        const pool = yield* Effect.orDie(ledger.pool(organizationId))
-        const month = yield* ledger.memberMonth(organizationId, memberId)
-        return {
-          currency,
-          ...poolView(pool),
-          month: {
-            cap: formatNanoOrNull(month.capNano),
-            used: formatNano(month.capturedNano),
-            held: formatNano(month.heldNano)
-          },
-          budgets: (yield* budgets.listApplicable(caller)).map(budgetView)
-        }
+        return yield* readBalance(yield* CurrentCaller)
       })
     })
   })

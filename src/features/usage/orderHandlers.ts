@@ -4,29 +4,13 @@ import { HttpApiBuilder } from "effect/http-api"
 import { customerApi } from "../../http/api/contractOf.ts"
 import { CurrentCaller } from "../../http/api/middlewares.ts"
 import { timeRange } from "../../http/handlers/money/times.ts"
+import { makeOwnOrderView, orderStates } from "../../http/handlers/orderViews.ts"
 import { listViewWithNext } from "../../http/handlers/respond.ts"
-import { isoOrNull, tagOf } from "../../http/handlers/views.ts"
+import { tagOf } from "../../http/handlers/views.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import { makeModelFilter } from "../../services/Catalog.ts"
-import { usageId } from "../../services/UsageLog.ts"
-import { type ListedOrder, OrderLists } from "./OrderLists.ts"
+import { OrderLists } from "../../services/OrderLists.ts"
 import { OrdersGroup } from "./OrdersApi.ts"
-import { orderStates, orderView } from "./orderViews.ts"
-
-const makeOwnOrderView = (currency: string) => {
-  const commonView = orderView(currency)
-  return (order: ListedOrder) => ({
-    ...commonView(order),
-    error_message: order.errorMessage,
-    error:
-      order.errorCode === null
-        ? null
-        : { code: order.errorCode, message: order.errorMessage ?? "" },
-    usage_id: order.state === "captured" ? usageId(order.id) : null,
-    accepted_at: isoOrNull(order.acceptedAt),
-    deleted_at: isoOrNull(order.erasedAt)
-  })
-}
 
 export const layerOrdersHandlers = HttpApiBuilder.group(
   customerApi(OrdersGroup),

@@ -4,6 +4,7 @@ import { InvalidRequest } from "../../domain/Errors.ts"
 import { formatNano } from "../../domain/money/Money.ts"
 import { operatorApi } from "../../http/api/contractOf.ts"
 import { timeRange } from "../../http/handlers/money/times.ts"
+import { orderStates, orderView } from "../../http/handlers/orderViews.ts"
 import { listViewWithNext, pageOf } from "../../http/handlers/respond.ts"
 import { formatNanoOrNull, isoOrNull, tagOf, vendorBillView } from "../../http/handlers/views.ts"
 import { withoutEchoes } from "../../redaction/promptsFromRecords.ts"
@@ -14,9 +15,8 @@ import {
   type OrderFilter,
   OrderLists,
   type OrderTotals
-} from "./OrderLists.ts"
+} from "../../services/OrderLists.ts"
 import { OrderListsGroup, type taskQuery } from "./OrderListsApi.ts"
-import { orderStates, orderView } from "./orderViews.ts"
 
 type Query = Schema.Struct.Type<typeof taskQuery>
 

@@ -24,6 +24,13 @@ export const customerApi = <const G extends Groups>(...groups: G) =>
     .middleware(Authorization)
     .prefix("/v1")
 
+/** The contract of a group that has a path of its own and needs an API key. */
+export const agentApi = <const G extends Groups>(...groups: G) =>
+  HttpApi.make("media-gateway")
+    .add(...groups)
+    .middleware(RequestRules)
+    .middleware(Authorization)
+
 /**
  * The contract of groups under `/admin/v1`. Its requests need an operator's token and a role, and
  * are audited.

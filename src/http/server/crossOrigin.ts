@@ -24,6 +24,9 @@ const ALLOWED_HEADERS = [
   "authorization",
   "content-type",
   "idempotency-key",
+  "mcp-method",
+  "mcp-name",
+  "mcp-protocol-version",
   "prefer",
   "range",
   "traceparent",
@@ -53,7 +56,10 @@ const EXPOSED_HEADERS = [
   "x-should-retry"
 ].join(", ")
 
-const isClientPath = (url: string): boolean => url.startsWith("/v1/")
+/** The path of the tools of agents. */
+const AGENTS = "/mcp"
+
+const isClientPath = (url: string): boolean => url.startsWith("/v1/") || pathOf(url) === AGENTS
 
 export const makeCrossOrigin = (routes: RouteTable, { corsOrigins }: Settings) => {
   const isOpenToAll = corsOrigins.includes(ANY_ORIGIN)

@@ -6,15 +6,14 @@ import { IncomingMessage } from "node:http"
 import { Cause, Context, Effect, References, type Scope } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { InternalError, InvalidRequest } from "../../domain/Errors.ts"
+import { InvalidRequest } from "../../domain/Errors.ts"
 import { CurrentAnswer } from "../../runtime/AnswerBudget.ts"
-import { databaseUnavailable, isTransient } from "../../runtime/databaseErrors.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import { Shutdown } from "../../runtime/Shutdown.ts"
 import { answerOf, turnOf } from "./connectionTurns.ts"
 import { countedAnswer } from "./countedAnswers.ts"
 import { makeCrossOrigin } from "./crossOrigin.ts"
-import { errorResponse } from "./errorResponse.ts"
+import { errorOfDefect, errorResponse } from "./errorResponse.ts"
 import { withMessageErrors } from "./messageErrors.ts"
 import { withRequestMetrics } from "./requestMetrics.ts"
 import { encodeModelId, pathOf, Routes, type RouteTable, targetOf } from "./routes.ts"
@@ -44,15 +43,7 @@ const answerDefect = Effect.fnUntraced(function* (
   yield* Effect.logError("request: unexpected failure", cause).pipe(
     Effect.annotateLogs({ method: request.method, path: pathOf(request.url) })
   )
-  const defect = Cause.squash(cause)
-  const response = isTransient(defect)
-    ? errorResponse(databaseUnavailable())
-    : errorResponse(
-        new InternalError({
-          message:
-            "The gateway failed to handle this request; its operator finds the cause by this answer's x-request-id"
-        })
-      )
+  const response = errorResponse(errorOfDefect(cause))
   // Only a failed GET may be retried by SDKs: an ordering request may have had effects before it
   // failed.
   return request.method === "GET"

@@ -2,10 +2,11 @@
  * Converts an error to its answer (status, body and headers) by the error table. No other module
  * does this.
  */
-import { Schema } from "effect"
+import { Cause, Schema } from "effect"
 import { HttpServerResponse } from "effect/http"
-import type { GatewayError } from "../../domain/Errors.ts"
+import { type GatewayError, InternalError } from "../../domain/Errors.ts"
 import { errorTable, type RetryRule } from "../../domain/errorTable.ts"
+import { databaseUnavailable, isTransient } from "../../runtime/databaseErrors.ts"
 import { AnsweredError } from "../api/apiErrors.ts"
 
 /** The number of seconds after which the client may retry; null where it is unknown. */
@@ -52,6 +53,15 @@ export const headersOf = (error: GatewayError): Readonly<Record<string, string>>
 /** Encodes an error as `{"error":{"message","type","param","code","doc_url", ...}}`. */
 export const errorBody: (error: GatewayError) => typeof AnsweredError.Encoded =
   Schema.encodeSync(AnsweredError)
+
+/** The error that a client learns of an unexpected failure, whose cause is not shown. */
+export const errorOfDefect = (cause: Cause.Cause<unknown>): GatewayError =>
+  isTransient(Cause.squash(cause))
+    ? databaseUnavailable()
+    : new InternalError({
+        message:
+          "The gateway failed to handle this request; its operator finds the cause by this answer's x-request-id"
+      })
 
 const errorsByResponse = new WeakMap<object, GatewayError>()
 

@@ -2,6 +2,7 @@
 import { Layer, Redacted } from "effect"
 import { Digest } from "effect/crypto"
 import { layerCrypto } from "../../crypto.ts"
+import { layerOrderQuotes } from "../../features/mcp/layer.ts"
 import { layerContentLinks } from "../../services/results/ContentLinks.ts"
 import { layerVault, MASTER_KEY_BYTES } from "../../services/Vault.ts"
 import {
@@ -77,7 +78,12 @@ const layerOver = (masterKey: Redacted.Redacted<Uint8Array>) =>
   ).pipe(
     Layer.provideMerge(Layer.provide(layerCallLogMemory, Digest.layerWebCrypto)),
     Layer.provideMerge(layerChannelCredentialsMemory),
-    Layer.provideMerge([layerVault(masterKey), layerContentLinks(masterKey), layerChangesMemory]),
+    Layer.provideMerge([
+      layerVault(masterKey),
+      layerContentLinks(masterKey),
+      layerOrderQuotes(masterKey),
+      layerChangesMemory
+    ]),
     Layer.provideMerge(layerCrypto),
     Layer.provideMerge(layerMemoryStore)
   )

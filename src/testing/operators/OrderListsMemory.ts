@@ -1,6 +1,7 @@
 /** Lists of orders in memory; each read filters all orders. */
 import { Effect, Layer } from "effect"
 import { NO_PRICE_LIST } from "../../domain/catalog/PriceList.ts"
+import { cutPage, unknownCursor } from "../../runtime/Page.ts"
 import {
   type ListedOrder,
   noSuchOrder,
@@ -9,8 +10,7 @@ import {
   type OrderSumFilter,
   type OrderTotals,
   totalsOfState
-} from "../../features/usage/OrderLists.ts"
-import { cutPage, unknownCursor } from "../../runtime/Page.ts"
+} from "../../services/OrderLists.ts"
 import {
   type Books,
   dateOrNull,

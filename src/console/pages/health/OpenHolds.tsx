@@ -3,7 +3,7 @@ import { Anchor, Button, Group, Progress, Stack, Text, Title } from "@mantine/co
 import { useEffect } from "react"
 import { useTranslation } from "react-i18next"
 import { Link } from "wouter"
-import type { OrderView } from "../../../features/usage/OrderListsApi.ts"
+import type { OrderView } from "../../../http/api/orderViews.ts"
 import { usePages } from "../../gateway/hooks.tsx"
 import { type Column, RowTable } from "../../parts/DataTable.tsx"
 import { FailureNote } from "../../parts/FailureNote.tsx"

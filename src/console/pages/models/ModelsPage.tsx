@@ -13,7 +13,7 @@ import {
 import { IconSearch } from "@tabler/icons-react"
 import { useTranslation } from "react-i18next"
 import { Link } from "wouter"
-import type { ModelEntry } from "../../../features/catalog/ModelsApi.ts"
+import type { ModelEntry } from "../../../http/api/models.ts"
 import { useApiQuery } from "../../gateway/hooks.tsx"
 import { useHasScopes } from "../../gateway/me.ts"
 import { useAddressFilters } from "../../parts/addressFilters.ts"

@@ -1,6 +1,6 @@
 /** A model with the order for it: its price, and the result of the order that was placed last. */
 import { useMemo } from "react"
-import type { ModelEntry } from "../../../features/catalog/ModelsApi.ts"
+import type { ModelEntry } from "../../../http/api/models.ts"
 import { failureOf } from "../../gateway/failures.ts"
 import { storeTitle } from "../../parts/orderTitles.ts"
 import { type Draft, generateId, isTaskKind, kindOfModel, orderOf } from "./form/draft.ts"

@@ -5,7 +5,7 @@ import { USUAL_DOCUMENTS_PER_SEARCH } from "../../../domain/catalog/Prices.ts"
 import { imageAmounts } from "../../../domain/image/imagePrices.ts"
 import { formatNano } from "../../../domain/money/Money.ts"
 import { lineInWords } from "../../../domain/video/videoPriceTable.ts"
-import type { ModelEntry } from "../../../features/catalog/ModelsApi.ts"
+import type { ModelEntry } from "../../../http/api/models.ts"
 import { Amount } from "../texts.tsx"
 
 const MILLION = 1_000_000n

@@ -60,7 +60,8 @@ export const formula = text(
   "(0 + 5) s x 21600 tokens/s x 0.000046 = 4.968"
 )
 
-const common = {
+/** The fields of quotes of every kind of billing. */
+export const quoteFields = {
   object: constant("quote", "Always `quote`"),
   model: text("The id of the quoted model, also where it was named by an alias", "film-1"),
   modality: oneOf(
@@ -218,7 +219,7 @@ const INPUTS = "The inputs of the calculation of the hold"
 /** A union of one shape for each kind of billing, discriminated by `kind`. */
 export const QuoteView = Schema.Union([
   Schema.Struct({
-    ...common,
+    ...quoteFields,
     kind: constant("token_video", "Billed by tokens"),
     unit: constant("token", UNIT),
     resolution,
@@ -228,7 +229,7 @@ export const QuoteView = Schema.Union([
     inputs: TokenVideoInputs.annotate({ description: INPUTS })
   }),
   Schema.Struct({
-    ...common,
+    ...quoteFields,
     kind: constant("second_video", "Billed by output seconds"),
     unit: constant("second", UNIT),
     resolution,
@@ -237,7 +238,7 @@ export const QuoteView = Schema.Union([
     inputs: SecondVideoInputs.annotate({ description: INPUTS })
   }),
   Schema.Struct({
-    ...common,
+    ...quoteFields,
     kind: constant("video_table", "Billed by a price table over facts of the order"),
     unit: oneOf(["second", "clip", "token"], UNIT),
     resolution,
@@ -246,13 +247,13 @@ export const QuoteView = Schema.Union([
     inputs: TableVideoInputs.annotate({ description: INPUTS })
   }),
   Schema.Struct({
-    ...common,
+    ...quoteFields,
     kind: constant("image", "Billed by images"),
     unit: constant("image", UNIT),
     inputs: ImageInputs.annotate({ description: INPUTS })
   }),
   Schema.Struct({
-    ...common,
+    ...quoteFields,
     kind: constant("image_tokens", "Images, billed by tokens"),
     unit: constant("token", UNIT),
     input_unit_price: decimal("Currency units per text token, exact", "0.000005"),
@@ -261,7 +262,7 @@ export const QuoteView = Schema.Union([
     inputs: ImageTokenInputs.annotate({ description: INPUTS })
   }),
   Schema.Struct({
-    ...common,
+    ...quoteFields,
     kind: constant("tokens", "Text, billed by input and output tokens"),
     unit: constant("token", UNIT),
     input_unit_price: decimal("Currency units per input token, exact", "0.000002"),
@@ -269,19 +270,19 @@ export const QuoteView = Schema.Union([
     inputs: TextInputs.annotate({ description: INPUTS })
   }),
   Schema.Struct({
-    ...common,
+    ...quoteFields,
     kind: constant("characters", "Speech, billed by the characters of its text"),
     unit: constant("character", UNIT),
     inputs: CharacterInputs.annotate({ description: INPUTS })
   }),
   Schema.Struct({
-    ...common,
+    ...quoteFields,
     kind: constant("audio_seconds", "A transcription, billed by the length of the sound"),
     unit: constant("second", UNIT),
     inputs: AudioInputs.annotate({ description: INPUTS })
   }),
   Schema.Struct({
-    ...common,
+    ...quoteFields,
     kind: constant("searches", "A ranking, billed by searches"),
     unit: constant("search", UNIT),
     inputs: SearchInputs.annotate({ description: INPUTS })

@@ -1,5 +1,5 @@
 /** Serves the files of tasks, from the archive or streamed from their vendor. */
-import { Effect } from "effect"
+import { Effect, Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { makeOpenVendorFile } from "../../../channels/vendorFiles.ts"
 import { NotFound, UpstreamError } from "../../../domain/Errors.ts"
@@ -7,6 +7,7 @@ import type { TaskKind } from "../../../domain/orderIds.ts"
 import { imageAddresses, taskAnswer } from "../../../domain/taskAnswers.ts"
 import { stillsOf, type VideoFile } from "../../../domain/video/videoStills.ts"
 import { bytesWithin, headerOf, type OutgoingAnswer } from "../../../egress/OutgoingWeb.ts"
+import { deepestReason } from "../../../runtime/deepestReason.ts"
 import { Settings } from "../../../runtime/Settings.ts"
 import { asVendorTime } from "../../../services/ProtocolAdapter.ts"
 import { Bucket, objectKeyOf } from "../../../services/results/ArchiveBucket.ts"
@@ -49,6 +50,21 @@ const unavailable = (message: string, status: number | null) =>
     retryable: true,
     unpaid: true,
     retryAfterSeconds: null
+  })
+
+/** Joins the bytes of a stream; null where they are more than `maxBytes`. */
+const collectBytes = <E, R>(bytes: Stream.Stream<Uint8Array, E, R>, maxBytes: number) =>
+  Effect.gen(function* () {
+    const chunks: Array<Uint8Array> = []
+    let length = 0
+    yield* bytes.pipe(
+      Stream.takeWhile((chunk) => {
+        length += chunk.byteLength
+        return length <= maxBytes
+      }),
+      Stream.runForEach((chunk) => Effect.sync(() => chunks.push(chunk)))
+    )
+    return length <= maxBytes ? Buffer.concat(chunks) : null
   })
 
 /** Whether the vendor's status means that the file no longer exists there. */
@@ -112,6 +128,30 @@ export const makeFileResponses = Effect.gen(function* () {
     })
   })
 
+  /**
+   * The bytes of a file of a task; null where they are more than `maxBytes`. They are read here even
+   * where clients are redirected to the archive.
+   */
+  const readBytes = Effect.fnUntraced(function* (
+    task: Task,
+    n: number,
+    address: string | null,
+    maxBytes: number
+  ) {
+    const { organizationId, id } = task
+    const archiveEntry =
+      bucket === null ? undefined : (yield* archives.files(organizationId, id))?.[n]
+    if (bucket !== null && archiveEntry !== undefined) {
+      if (archiveEntry.bytes > maxBytes) return null
+      const bytes = yield* bucket.get(objectKeyOf(organizationId, id, n), null)
+      return { contentType: archiveEntry.contentType, bytes: yield* collectBytes(bytes, maxBytes) }
+    }
+    if (address === null) return null
+    const { body } = yield* loadFromVendor(task, address, {})
+    if (body._tag !== "Stream" || (body.contentLength ?? 0) > maxBytes) return null
+    return { contentType: body.contentType, bytes: yield* collectBytes(body.stream, maxBytes) }
+  }, Effect.scoped)
+
   /** The response with an archived file; null where the archive has none. */
   const archivedFile = Effect.fnUntraced(function* (
     { organizationId, id }: Task,
@@ -168,6 +208,21 @@ export const makeFileResponses = Effect.gen(function* () {
     sound: Effect.fnUntraced(function* (id: string, headers: FileHeaders) {
       return yield* serveFile(yield* findTask("speech", id), 0, null, headers)
     }),
+    /**
+     * The bytes of a file of a task that has succeeded; null where they are more than `maxBytes`, or
+     * cannot be loaded now.
+     */
+    bytes: (task: Task, n: number, maxBytes: number) => {
+      const address = imageAddresses(task)[n] ?? null
+      return readBytes(task, n, address, maxBytes).pipe(
+        Effect.catch((error) =>
+          Effect.logWarning("files: loading a file to embed failed").pipe(
+            Effect.annotateLogs({ order_id: task.id, cause: deepestReason(error) }),
+            Effect.as(null)
+          )
+        )
+      )
+    },
     /** Serves an image of a task; `n` counts from 0, as in the task's `data`. */
     image: Effect.fnUntraced(function* (id: string, n: number, headers: FileHeaders) {
       const task: Task = yield* findTask("image", id)

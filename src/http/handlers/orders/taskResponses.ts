@@ -20,7 +20,7 @@ import {
   taskPaths
 } from "../../../domain/orderIds.ts"
 import { queuePlace } from "../../../domain/queuePlace.ts"
-import { type Cancellation, taskAnswer } from "../../../domain/taskAnswers.ts"
+import { type AddressOf, type Cancellation, taskAnswer } from "../../../domain/taskAnswers.ts"
 import { eventNumber, LAST_EVENT, seenEvent, statesShownAs } from "../../../domain/taskStates.ts"
 import { openaiFields, openaiVideo } from "../../../domain/video/openaiVideo.ts"
 import { clientPollMillis } from "../../../domain/video/PollPace.ts"
@@ -99,23 +99,22 @@ export const makeTaskResponses = Effect.fnUntraced(function* (taskKind: TaskKind
   const needsKey = yield* makeNeedsKey
   const { publicUrl } = settings
 
-  /**
-   * The view of a task for the request's client, with content links to the host that the client
-   * called.
-   */
-  const makeView = Effect.map(
+  /** The content links of a task for the request's client, to the host that the client called. */
+  const makeLinks = Effect.map(
     Effect.all([HttpServerRequest.HttpServerRequest, CurrentCaller, Clock.currentTimeMillis]),
     ([{ headers }, reader, now]) =>
-      (task: Task) => {
+      ({ organizationId, memberId, id }: Task): AddressOf => {
         const origin = publicUrl === "" ? `http://${headers.host ?? ""}` : publicUrl
-        const { organizationId, id } = task
-        const members = [...new Set([task.memberId, reader.memberId])]
-        return taskAnswer(
-          taskKind,
-          { ...task, needsKey: needsKey(task) },
-          (n) => origin + links.path(taskKind, { organizationId, members, id, n }, now)
-        )
+        const members = [...new Set([memberId, reader.memberId])]
+        return (n) => origin + links.path(taskKind, { organizationId, members, id, n }, now)
       }
+  )
+
+  /** The view of a task for the request's client. */
+  const makeView = Effect.map(
+    makeLinks,
+    (linksOf) => (task: Task) =>
+      taskAnswer(taskKind, { ...task, needsKey: needsKey(task) }, linksOf(task))
   )
 
   /** The view in the dialect of the id that the client sent. */
@@ -138,12 +137,17 @@ export const makeTaskResponses = Effect.fnUntraced(function* (taskKind: TaskKind
   })
 
   /**
-   * The headers that tell the client when to poll again. The kind is null where only the task's id
-   * is known.
+   * The milliseconds after which the client may poll again. The kind is null where only the task's
+   * id is known.
    */
-  const retryHeaders = (kind: VideoKind | null, ageSeconds: number) => {
+  const pollMillis = (kind: VideoKind | null, ageSeconds: number): number => {
     const usualSeconds = kind === null ? null : usualTimes.usualSeconds(kind)
-    const millis = clientPollMillis(settings, { ageSeconds, usualSeconds })
+    return clientPollMillis(settings, { ageSeconds, usualSeconds })
+  }
+
+  /** The headers that tell the client when to poll again. */
+  const retryHeaders = (kind: VideoKind | null, ageSeconds: number) => {
+    const millis = pollMillis(kind, ageSeconds)
     return {
       "cache-control": "no-store",
       "retry-after": `${Math.ceil(millis / 1000)}`,
@@ -179,16 +183,45 @@ export const makeTaskResponses = Effect.fnUntraced(function* (taskKind: TaskKind
     return { queue: queuePlace(position, channels.get(channelId)?.max_tasks ?? 1, usualSeconds) }
   })
 
+  /** The task as its reader gets it, with its place in a queue and what came of its cancel. */
   const answerOf = Effect.fnUntraced(function* (
     task: Task,
     dialect: TaskDialect,
     more: { readonly cancellation?: Cancellation } = {}
   ) {
     const view = yield* makeViewIn(dialect)
-    return HttpServerResponse.jsonUnsafe(
-      { ...view(task), ...(yield* queueField(task)), ...more },
-      { headers: task.finished ? {} : retryHeaders(task.kind, task.ageSeconds) }
+    return { task, body: { ...view(task), ...(yield* queueField(task)), ...more } }
+  })
+
+  const responseOf = ({ task, body }: Effect.Success<ReturnType<typeof answerOf>>) =>
+    HttpServerResponse.jsonUnsafe(body, {
+      headers: task.finished ? {} : retryHeaders(task.kind, task.ageSeconds)
+    })
+
+  /** Reads the task, as soon as the task has ended or the waiting time is over. */
+  const readTask = Effect.fnUntraced(function* (id: string, waitSeconds: number) {
+    const { organizationId } = yield* CurrentCaller
+    const task =
+      waitSeconds === 0
+        ? yield* read(organizationId, id, 0)
+        : yield* readAtEnd(organizationId, id, waitSeconds)
+    return yield* answerOf(task, dialectOf(id))
+  })
+
+  /**
+   * Asks the task's vendor to cancel it, and reads the task. A task that goes on has
+   * `cancellation`, which tells why.
+   */
+  const cancelTask = Effect.fnUntraced(function* (id: string) {
+    const { organizationId, memberId } = yield* CurrentCaller
+    const name = yield* taskIdOf(taskKind, id)
+    const { memberId: owner } = yield* withClientId(id, tasks.find(organizationId, name.id))
+    if (owner !== memberId) return yield* notOwner("cancelled")
+    const { task, cancellation } = yield* withClientId(
+      id,
+      asVendorTime(settlement.cancel(organizationId, name.id))
     )
+    return yield* answerOf(task, dialectOf(id), cancellation === null ? {} : { cancellation })
   })
 
   type View = Effect.Success<ReturnType<typeof makeViewIn>>
@@ -252,6 +285,10 @@ export const makeTaskResponses = Effect.fnUntraced(function* (taskKind: TaskKind
 
   return {
     retryHeaders,
+    pollMillis,
+    linksOf: makeLinks,
+    readTask,
+    cancelTask,
     /** The place of the caller's task in the queue of its channel, as a field of an answer. */
     queueField: (id: string) =>
       Effect.flatMap(CurrentCaller, ({ organizationId }) =>
@@ -290,29 +327,9 @@ export const makeTaskResponses = Effect.fnUntraced(function* (taskKind: TaskKind
       })
     }),
     /** Answers with the task, as soon as the task has ended or the waiting time is over. */
-    answer: Effect.fnUntraced(function* (id: string, waitSeconds: number) {
-      const { organizationId } = yield* CurrentCaller
-      const task =
-        waitSeconds === 0
-          ? yield* read(organizationId, id, 0)
-          : yield* readAtEnd(organizationId, id, waitSeconds)
-      return yield* answerOf(task, dialectOf(id))
-    }),
-    /**
-     * Asks the task's vendor to cancel it, and answers with the task. A task that goes on has
-     * `cancellation`, which tells why.
-     */
-    cancel: Effect.fnUntraced(function* (id: string) {
-      const { organizationId, memberId } = yield* CurrentCaller
-      const name = yield* taskIdOf(taskKind, id)
-      const { memberId: owner } = yield* withClientId(id, tasks.find(organizationId, name.id))
-      if (owner !== memberId) return yield* notOwner("cancelled")
-      const { task, cancellation } = yield* withClientId(
-        id,
-        asVendorTime(settlement.cancel(organizationId, name.id))
-      )
-      return yield* answerOf(task, dialectOf(id), cancellation === null ? {} : { cancellation })
-    }),
+    answer: (id: string, waitSeconds: number) => Effect.map(readTask(id, waitSeconds), responseOf),
+    /** Answers with the task after the request to cancel it. */
+    cancel: (id: string) => Effect.map(cancelTask(id), responseOf),
     /** Deletes the task. The ledger entries of the task stay. */
     remove: Effect.fnUntraced(function* (id: string) {
       const { organizationId, memberId } = yield* CurrentCaller

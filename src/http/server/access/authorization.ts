@@ -5,7 +5,7 @@
  */
 import { Cause, Context, Effect, Exit, Layer, Option, Redacted } from "effect"
 import { HttpRouter, HttpServerRequest } from "effect/http"
-import { type ErrorCode, errorTable, InvalidApiKey, RateLimited } from "../../../domain/Errors.ts"
+import { InvalidApiKey, RateLimited } from "../../../domain/Errors.ts"
 import { failAsOverloaded } from "../../../runtime/databaseErrors.ts"
 import { Settings } from "../../../runtime/Settings.ts"
 import { makeShares } from "../../../runtime/Shares.ts"
@@ -29,7 +29,7 @@ import {
 import { admitAnswer } from "../countedAnswers.ts"
 import { errorOf, errorResponse } from "../errorResponse.ts"
 import { makeKeyLookUps } from "./keyLookUps.ts"
-import { makeKeyRates, type Policy } from "./keyRates.ts"
+import { isFaultOfRequest, KeyRates, type Policy } from "./keyRates.ts"
 import { byEndpoint, ReadLanes } from "./readLanes.ts"
 
 /**
@@ -81,26 +81,13 @@ const isWaiting = ({ heldOpen }: Conditions) =>
     : Effect.succeed(heldOpen === "always")
 
 /**
- * Refusals that are not a fault of the request, such as missing money, or an earlier request with
- * the same idempotency key that still runs.
- */
-const blamelessCodes: ReadonlySet<ErrorCode> = new Set([
-  "insufficient_balance",
-  "member_cap_exceeded",
-  "budget_exceeded",
-  "idempotency_conflict",
-  "rate_limited"
-])
-
-/**
- * Whether the gateway itself refused a request for a fault of the request. Refusals of a vendor do
- * not count, as they are 502 in the error table. A request whose client disconnects counts too, as
- * otherwise a client could avoid the count by disconnecting in time.
+ * Whether the gateway itself refused a request for a fault of the request. A request whose client
+ * disconnects counts too, as otherwise a client could avoid the count by disconnecting in time.
  */
 const isClientFault = (exit: Exit.Exit<object, unknown>): boolean => {
   if (Exit.isFailure(exit)) return Cause.hasInterruptsOnly(exit.cause)
   const code = errorOf(exit.value)?._tag
-  return code !== undefined && errorTable[code].status < 500 && !blamelessCodes.has(code)
+  return code !== undefined && isFaultOfRequest(code)
 }
 
 const missingKey = new InvalidApiKey({
@@ -140,7 +127,7 @@ export const layerAuthorization = Layer.effect(
     const links = yield* ContentLinks
     const { organizationInFlight, organizationWaits } = yield* Settings
     const reads = yield* ReadLanes
-    const rates = yield* makeKeyRates
+    const rates = yield* KeyRates
     const guardOf = yield* makeKeyLookUps
     const takeWorkPermit = makeRequestPermits(organizationInFlight, "requests at this gateway")
     const takeWaitPermit = makeRequestPermits(

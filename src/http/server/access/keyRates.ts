@@ -1,6 +1,6 @@
 /** The rate limits of API keys, and the headers that report them to clients. */
-import { Effect } from "effect"
-import { RateLimited } from "../../../domain/Errors.ts"
+import { Context, Effect, Layer } from "effect"
+import { type ErrorCode, errorTable, RateLimited } from "../../../domain/Errors.ts"
 import { makeRequestRates, type Rate } from "../../../runtime/RequestRates.ts"
 import { Settings } from "../../../runtime/Settings.ts"
 import type { Caller } from "../../../services/Access.ts"
@@ -49,8 +49,27 @@ export const tooMany = (rate: Rate, kind: string): RateLimited => {
   })
 }
 
+/**
+ * Refusals that are not a fault of the request, such as missing money, or an earlier request with
+ * the same idempotency key that still runs.
+ */
+const blamelessCodes: ReadonlySet<ErrorCode> = new Set([
+  "insufficient_balance",
+  "member_cap_exceeded",
+  "budget_exceeded",
+  "idempotency_conflict",
+  "rate_limited"
+])
+
+/**
+ * Whether an error is the gateway's own refusal for a fault of the request. Refusals of a vendor are
+ * not, as they are 502 in the error table.
+ */
+export const isFaultOfRequest = (code: ErrorCode): boolean =>
+  errorTable[code].status < 500 && !blamelessCodes.has(code)
+
 /** The rate limits of this process; 0 per minute means no limit. */
-export const makeKeyRates = Effect.map(Settings, (settings) => {
+const makeKeyRates = Effect.map(Settings, (settings) => {
   const rates = makeRequestRates()
   const perMinute: Readonly<Record<Policy, number>> = {
     default: settings.keyRequestsPerMinute,
@@ -90,3 +109,10 @@ export const makeKeyRates = Effect.map(Settings, (settings) => {
     countRefusal: (caller: Caller) => Effect.asVoid(rateOf("consume", "refusals", caller))
   }
 })
+
+/** The rate limits that all routes of this process share. */
+export class KeyRates extends Context.Service<KeyRates, Effect.Success<typeof makeKeyRates>>()(
+  "gateway/http/KeyRates"
+) {}
+
+export const layerKeyRates = Layer.effect(KeyRates, makeKeyRates)

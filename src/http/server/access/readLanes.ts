@@ -50,12 +50,26 @@ export class ReadLanes extends Context.Service<ReadLanes>()("gateway/http/ReadLa
       message: `This organisation has ${organizationListQueue} reads waiting at this gateway; send this one again when others are answered`,
       retryAfterSeconds: 1
     })
+    /** Runs the look-ups of tasks in their lane; concurrent ones share their statements. */
+    const withTaskTurns = <A, E, R>(owner: string, read: Effect.Effect<A, E, R>) => {
+      const inTurn: typeof CurrentTurn.Service = (work) =>
+        lanes["look-up"].inTurn(owner, work, { sharesPermit: true })
+      return Effect.provideService(read, CurrentTurn, inTurn)
+    }
     return {
       /**
        * Delays a refusal until its owner's turn in a fair lane, as a refused client often retries
        * immediately.
        */
       beforeRefusal: (owner: string): Effect.Effect<void> => refusals.inTurn(owner, Effect.void),
+      withTaskTurns,
+      /** Runs a read that is no route of its own in the lane of its kind. */
+      inLane: <A, E, R>(
+        kind: keyof typeof lanes,
+        owner: string,
+        read: Effect.Effect<A, E, R>
+      ): Effect.Effect<A, E | RateLimited, R> =>
+        lanes[kind].hasRoom(owner) ? lanes[kind].inTurn(owner, read) : Effect.fail(queueFull),
       /**
        * Runs the handler of a read in its lane, and also the production of each chunk of a streamed
        * answer.
@@ -67,12 +81,7 @@ export class ReadLanes extends Context.Service<ReadLanes>()("gateway/http/ReadLa
       ) => {
         const read = readOf(endpoint)
         if (read === null) return handler
-        if (read === "task") {
-          // Concurrent look-ups of tasks share their statements.
-          const inTurn: typeof CurrentTurn.Service = (work) =>
-            lanes["look-up"].inTurn(owner, work, { sharesPermit: true })
-          return Effect.provideService(handler, CurrentTurn, inTurn)
-        }
+        if (read === "task") return withTaskTurns(owner, handler)
         const lane = lanes[read]
         if (!lane.hasRoom(owner)) return Effect.succeed(errorResponse(queueFull))
         return Effect.map(lane.inTurn(owner, handler), (response) => {

@@ -2,7 +2,7 @@
 import { Alert, Card, Grid, Group, Stack, Text, Title } from "@mantine/core"
 import { useTranslation } from "react-i18next"
 import { type TaskKind, taskKindOf } from "../../../../domain/orderIds.ts"
-import type { OwnOrderView } from "../../../../features/usage/OrdersApi.ts"
+import type { OwnOrderView } from "../../../../http/api/orderViews.ts"
 import { useApiQuery } from "../../../gateway/hooks.tsx"
 import { useHasScopes } from "../../../gateway/me.ts"
 import { FailureNote } from "../../../parts/FailureNote.tsx"

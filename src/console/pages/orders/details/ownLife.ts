@@ -1,6 +1,6 @@
 /** The timeline of a member's order, from its list entry and its receipt. */
 import { useTranslation } from "react-i18next"
-import type { OwnOrderView } from "../../../../features/usage/OrdersApi.ts"
+import type { OwnOrderView } from "../../../../http/api/orderViews.ts"
 import type { ReceiptView } from "../../../../http/api/receipts.ts"
 import { groupDigits } from "../../../parts/texts.tsx"
 import { millisBetween, useCurrentTime, useLength } from "../orderMarks.tsx"

@@ -2,7 +2,7 @@
 import { Anchor, Group, Loader, Popover, Select, Stack, Text } from "@mantine/core"
 import { lazy, type ReactNode, Suspense } from "react"
 import { useTranslation } from "react-i18next"
-import type { ModelEntry } from "../../../../features/catalog/ModelsApi.ts"
+import type { ModelEntry } from "../../../../http/api/models.ts"
 
 const ModelPrices = lazy(async () => ({
   default: (await import("../../../parts/money/ModelPrices.tsx")).ModelPrices

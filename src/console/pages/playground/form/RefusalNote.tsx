@@ -1,7 +1,7 @@
 /** The reason why the order was or would be refused, with buttons that correct it. */
 import { Button } from "@mantine/core"
 import { useTranslation } from "react-i18next"
-import type { ModelEntry } from "../../../../features/catalog/ModelsApi.ts"
+import type { ModelEntry } from "../../../../http/api/models.ts"
 import { FailureNote } from "../../../parts/FailureNote.tsx"
 import type { Draft } from "./draft.ts"
 import { correctionsOf, type Field, formFaultsOf } from "./faults.ts"

@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import { speechFormats, transcriptFormats } from "../../../../domain/audio/audioFormats.ts"
 import type { VendorParameters } from "../../../../domain/catalog/vendorParameters.ts"
-import type { ModelEntry } from "../../../../features/catalog/ModelsApi.ts"
+import type { ModelEntry } from "../../../../http/api/models.ts"
 
 const mediumUses = [
   "image",

@@ -1,6 +1,6 @@
 /** The form field that an error is about, and the values that would correct it. */
 import { Schema } from "effect"
-import type { ModelEntry } from "../../../../features/catalog/ModelsApi.ts"
+import type { ModelEntry } from "../../../../http/api/models.ts"
 import { decodeDetails, failureOf } from "../../../gateway/failures.ts"
 import { type Draft, kindOfModel, parametersOf } from "./draft.ts"
 

@@ -1,7 +1,7 @@
 /** The newest videos and images of the member as thumbnails, which show their results again. */
 import { Card, Group, Stack, Text, Title, UnstyledButton } from "@mantine/core"
 import { useTranslation } from "react-i18next"
-import type { OwnOrderView } from "../../../../features/usage/OrdersApi.ts"
+import type { OwnOrderView } from "../../../../http/api/orderViews.ts"
 import { useApiQuery } from "../../../gateway/hooks.tsx"
 import { useHasScopes } from "../../../gateway/me.ts"
 import { useOrderTitle } from "../../../parts/orderTitles.ts"

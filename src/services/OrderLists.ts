@@ -3,13 +3,13 @@
  * nano-units.
  */
 import { Context, type Effect, Schema } from "effect"
-import { type InvalidRequest, NotFound } from "../../domain/Errors.ts"
-import type { Tag } from "../../domain/money/metadata.ts"
-import { VendorBill } from "../../domain/money/vendorBill.ts"
-import { TaskState } from "../../domain/taskStates.ts"
-import type { Page, PageRequest } from "../../runtime/Page.ts"
-import { VendorJob } from "../../services/Ledger.ts"
-import { HoldHistory } from "../../services/TaskHistory.ts"
+import { type InvalidRequest, NotFound } from "../domain/Errors.ts"
+import type { Tag } from "../domain/money/metadata.ts"
+import { VendorBill } from "../domain/money/vendorBill.ts"
+import { TaskState } from "../domain/taskStates.ts"
+import type { Page, PageRequest } from "../runtime/Page.ts"
+import { VendorJob } from "./Ledger.ts"
+import { HoldHistory } from "./TaskHistory.ts"
 
 export const ListedOrder = Schema.Struct({
   id: Schema.String,

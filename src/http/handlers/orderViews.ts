@@ -1,8 +1,9 @@
-/** The view of an order that operators' and members' lists share. */
+/** Views of orders in lists, for operators and for members. */
 import { formatNano } from "../../domain/money/Money.ts"
 import { orderPrefixes } from "../../domain/orderIds.ts"
-import { isoOrNull } from "../../http/handlers/views.ts"
-import type { ListedOrder } from "./OrderLists.ts"
+import type { ListedOrder } from "../../services/OrderLists.ts"
+import { usageId } from "../../services/UsageLog.ts"
+import { isoOrNull } from "./views.ts"
 
 /** The state of the hold for each state of an order that clients see. */
 export const orderStates = {
@@ -38,3 +39,19 @@ export const orderView = (currency: string) => (order: ListedOrder) => ({
   created_at: order.createdAt.toISOString(),
   closed_at: isoOrNull(order.closedAt)
 })
+
+/** The view of an order for its member. */
+export const makeOwnOrderView = (currency: string) => {
+  const commonView = orderView(currency)
+  return (order: ListedOrder) => ({
+    ...commonView(order),
+    error_message: order.errorMessage,
+    error:
+      order.errorCode === null
+        ? null
+        : { code: order.errorCode, message: order.errorMessage ?? "" },
+    usage_id: order.state === "captured" ? usageId(order.id) : null,
+    accepted_at: isoOrNull(order.acceptedAt),
+    deleted_at: isoOrNull(order.erasedAt)
+  })
+}
