@@ -15,6 +15,7 @@ import * as history from "./features/history/layer.ts"
 import * as priceLists from "./features/priceLists/layer.ts"
 import * as reconciliations from "./features/reconciliations/layer.ts"
 import * as responses from "./features/responses/layer.ts"
+import * as signIn from "./features/signIn/layer.ts"
 import * as statements from "./features/statements/layer.ts"
 import * as transfers from "./features/transfers/layer.ts"
 import * as usage from "./features/usage/layer.ts"
@@ -55,6 +56,7 @@ import { layerVault } from "./services/Vault.ts"
 /** All stores. They require a database with the gateway's schema. */
 export const layerStores = (secrets: Secrets) =>
   Layer.mergeAll(
+    signIn.layerStores.pipe(Layer.provide(layerCoreStores)),
     layerCoreStores,
     accounts.layerStores,
     archive.layerStores,
@@ -95,6 +97,7 @@ const layerApi = HttpApiBuilder.layer(ReferenceApi, { openapiPath: "/openapi.jso
     priceLists.layerHandlers,
     reconciliations.layerHandlers,
     responses.layerHandlers,
+    signIn.layerHandlers,
     statements.layerHandlers,
     transfers.layerHandlers,
     usage.layerHandlers,
@@ -160,6 +163,7 @@ export const layerServer = (secrets: Secrets, address: Addresses, routes = layer
           archive.layerJobs,
           files.layerJobs,
           responses.layerJobs,
+          signIn.layerJobs,
           statements.layerJobs,
           webhooks.layerJobs,
           layerMetricsOf(address)

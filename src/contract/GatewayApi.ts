@@ -2,6 +2,7 @@
 import { ModelsGroup } from "../features/catalog/ModelsApi.ts"
 import { FilesGroup } from "../features/files/FilesApi.ts"
 import { ResponsesGroup } from "../features/responses/ResponsesApi.ts"
+import { signInApi } from "../features/signIn/SignInApi.ts"
 import { StatementsGroup } from "../features/statements/StatementsApi.ts"
 import { AccountGroup } from "../features/usage/AccountApi.ts"
 import { OrdersGroup } from "../features/usage/OrdersApi.ts"
@@ -32,4 +33,5 @@ export class GatewayApi extends customerApi(
   WebhooksGroup
 )
   .addHttpApi(AdministrationApi)
+  .addHttpApi(signInApi)
   .add(OperationsGroup) {}

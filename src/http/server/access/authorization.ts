@@ -1,11 +1,17 @@
 /**
- * Authenticates API keys. The steps come in this order, before any part of the body is read: the
+ * Authenticates API keys, and the sessions of people, which stand for a key. The steps come in this order, before any part of the body is read: the
  * key is looked up, the request is counted against the rate limits of the key, its scope is
  * checked, and a permit of its organisation is taken.
  */
 import { Cause, Context, Effect, Exit, Layer, Option, Redacted } from "effect"
 import { HttpRouter, HttpServerRequest } from "effect/http"
-import { type ErrorCode, errorTable, InvalidApiKey, RateLimited } from "../../../domain/Errors.ts"
+import {
+  type ErrorCode,
+  errorTable,
+  InvalidApiKey,
+  PermissionDenied,
+  RateLimited
+} from "../../../domain/Errors.ts"
 import { failAsOverloaded } from "../../../runtime/databaseErrors.ts"
 import { Settings } from "../../../runtime/Settings.ts"
 import { makeShares } from "../../../runtime/Shares.ts"
@@ -30,6 +36,7 @@ import { errorOf, errorResponse } from "../errorResponse.ts"
 import { makeKeyLookUps } from "./keyLookUps.ts"
 import { makeKeyRates, type Policy } from "./keyRates.ts"
 import { byEndpoint, ReadLanes } from "./readLanes.ts"
+import { makeSessionOf } from "./sessionCookies.ts"
 
 /**
  * Makes an effect that takes one of an organisation's permits. The permit is released when the
@@ -119,6 +126,10 @@ const withoutToken = Effect.map(
     /^(bearer *)?$/i.test(authorization) ? missingKey : missingScheme
 )
 
+const noMember = new PermissionDenied({
+  message: "The account of this session is in no organisation here; after a change, sign in again"
+})
+
 const invalidLink = new InvalidApiKey({
   message: "The link is closed, has expired or is not whole: read the task again for a fresh one"
 })
@@ -132,11 +143,26 @@ export const layerAuthorization = Layer.effect(
     const reads = yield* ReadLanes
     const rates = yield* makeKeyRates
     const guardOf = yield* makeKeyLookUps
+    const sessionOf = yield* makeSessionOf
     const takeWorkPermit = makeRequestPermits(organizationInFlight, "requests at this gateway")
     const takeWaitPermit = makeRequestPermits(
       organizationWaits,
       "requests that wait at this gateway"
     )
+
+    /** The holder of the key in the header; without a header, of the key that the session stands for. */
+    const authenticate = Effect.fnUntraced(function* (credential: Redacted.Redacted) {
+      const request = yield* HttpServerRequest.HttpServerRequest
+      const address = Option.getOrUndefined(request.remoteAddress)
+      const signedIn = yield* sessionOf(request, (token) => guardOf(address, token))
+      if (signedIn === null) {
+        if (Redacted.value(credential) === "") return yield* yield* withoutToken
+        const guard = guardOf(address, credential)
+        return yield* failAsOverloaded(access.authenticate(credential, guard))
+      }
+      const { organizationId, keyId } = signedIn.member ?? (yield* noMember)
+      return yield* failAsOverloaded(access.callerOf(organizationId, keyId))
+    })
 
     /**
      * The holder of the key. Fails when the rate limits or the scopes of the key refuse the
@@ -147,10 +173,7 @@ export const layerAuthorization = Layer.effect(
       conditions: Conditions
     ) {
       const { hasBody, policies, scopes } = conditions
-      if (Redacted.value(credential) === "") return yield* yield* withoutToken
-      const { remoteAddress } = yield* HttpServerRequest.HttpServerRequest
-      const guard = guardOf(Option.getOrUndefined(remoteAddress), credential)
-      const caller = yield* failAsOverloaded(access.authenticate(credential, guard))
+      const caller = yield* authenticate(credential)
       const { disabledOwner = null } = caller
       if (disabledOwner !== null) return yield* disabledCaller(disabledOwner)
       yield* Effect.tapError(rates.within(policies, caller), () =>
