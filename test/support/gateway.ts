@@ -180,6 +180,8 @@ export const layerTestGateway = (
     readonly bucket?: Layer.Layer<never>
     /** Finds the addresses of receivers. */
     readonly resolve?: LookupFunction
+    /** The accounts with which people sign in. */
+    readonly signIn?: Layer.Layer<never>
     /** Instead of an empty one of the kind. */
     readonly database?: ReturnType<typeof layerDatabase>
   } = {}
@@ -198,6 +200,7 @@ export const layerTestGateway = (
     Layer.provideMerge(options.database ?? layerDatabase(kind)),
     Layer.provide(layerStoredDocuments),
     Layer.provideMerge(layerSimulator({ port: 0 })),
+    Layer.provide(options.signIn ?? Layer.empty),
     Layer.provide(Layer.succeed(Settings, settings))
   )
 }

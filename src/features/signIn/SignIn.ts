@@ -164,6 +164,9 @@ const make = Effect.fnUntraced(function* (config: SignInConfigured) {
       yield* admit(proven.person)
       const token = yield* store.create(proven, attempt.state)
       if (token === null) return yield* refuse("not_proven", "the sign-in was used before")
+      yield* Effect.logInfo("sign-in: a session was opened").pipe(
+        Effect.annotateLogs({ person_id: personIdOf(proven.person) })
+      )
       return { token, returnTo: attempt.returnTo }
     }),
 

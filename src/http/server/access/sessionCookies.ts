@@ -18,7 +18,7 @@ const wrongToken = new PermissionDenied({
   message: "A request with a session that changes something needs the header x-csrf-token"
 })
 const wrongOrigin = new PermissionDenied({
-  message: "A session may change something only from a page of the gateway itself"
+  message: "A session is taken from pages of the gateway itself alone"
 })
 
 const isEqual = (text: string, expected: string): boolean =>
@@ -26,15 +26,18 @@ const isEqual = (text: string, expected: string): boolean =>
 
 /**
  * Whether the browser says that a page of this origin sent the request. Where it says so twice, both
- * must be right; a request that says nothing is not from a browser that the console supports.
+ * must be right. A request that changes something must say so; one that reads may say nothing, or
+ * that its user typed the address.
  */
 const isSameOrigin = (
-  { origin, "sec-fetch-site": site }: HttpServerRequest.HttpServerRequest["headers"],
+  { headers, method }: HttpServerRequest.HttpServerRequest,
   expected: string
-): boolean =>
-  (origin !== undefined || site !== undefined) &&
-  (origin === undefined || origin === expected) &&
-  (site === undefined || site === "same-origin")
+): boolean => {
+  const { origin, "sec-fetch-site": site } = headers
+  if (origin !== undefined && origin !== expected) return false
+  if (SAFE_METHODS.has(method)) return site === undefined || /^(?:same-origin|none)$/.test(site)
+  return site === undefined ? origin !== undefined : site === "same-origin"
+}
 
 /** The attributes of a session's cookie. It ends with the browser's own session. */
 export const sessionCookieOptions = (cookieName: string) =>
@@ -78,8 +81,8 @@ export const makeSessionOf = Effect.map(
       if (token === null) return Effect.succeed(null)
       return Effect.gen(function* () {
         const signedIn = yield* failAsOverloaded(sessions.authenticate(token, guardOf(token)))
+        if (!isSameOrigin(request, sessions.origin)) return yield* wrongOrigin
         if (!SAFE_METHODS.has(request.method)) {
-          if (!isSameOrigin(request.headers, sessions.origin)) return yield* wrongOrigin
           const csrfToken = request.headers["x-csrf-token"] ?? ""
           if (!isEqual(csrfToken, signedIn.csrfToken)) return yield* wrongToken
         }
