@@ -2,7 +2,7 @@
  * The identity provider, spoken to by OpenID Connect: authorization code with PKCE, `state` and
  * `nonce`. Whatever the provider sends is checked here, and leaves this file as a `Person`.
  */
-import { Cause, Clock, Effect, Redacted, Schema } from "effect"
+import { Clock, Effect, Redacted, Schema } from "effect"
 import { createRemoteJWKSet, decodeProtectedHeader, jwtVerify } from "jose"
 import * as oidc from "openid-client"
 import type { Person } from "../../services/Sessions.ts"
@@ -14,7 +14,10 @@ export class ProviderUnavailable extends Schema.TaggedError<ProviderUnavailable>
   { message: Schema.String }
 ) {}
 
-/** An answer or a token that is not accepted. The message has no secret. */
+/**
+ * An answer or a token that is not accepted. The message has no secret.
+ * @public
+ */
 export class ProofRefused extends Schema.TaggedError<ProofRefused>()("ProofRefused", {
   message: Schema.String
 }) {}
@@ -319,9 +322,3 @@ export const makeIdentityProvider = (config: SignInConfig) => {
     })
   }
 }
-
-export type IdentityProvider = ReturnType<typeof makeIdentityProvider>
-
-/** A failure of the protocol in one line, for the log. */
-export const failureText = (cause: Cause.Cause<ProofRefused | ProviderUnavailable>): string =>
-  reasonOf(Cause.squash(cause))

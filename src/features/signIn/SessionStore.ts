@@ -55,7 +55,10 @@ const FoundRow = Schema.Struct({
   isRotationDue: Schema.Boolean
 })
 
-/** A session whose token the request has. */
+/**
+ * A session whose token the request has.
+ * @public
+ */
 export interface FoundSession {
   readonly session: Session
   readonly csrfToken: string
@@ -236,5 +239,3 @@ export const makeSessionStore = Effect.gen(function* () {
     )
   }
 })
-
-export type SessionStore = Effect.Success<typeof makeSessionStore>

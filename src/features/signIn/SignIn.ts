@@ -40,7 +40,10 @@ const Attempt = Schema.fromJsonString(
  */
 export type Refusal = "not_begun_here" | "not_proven" | "no_right" | "access_ended"
 
-/** No session was opened. `reason` is for the log, and has no secret. */
+/**
+ * No session was opened. `reason` is for the log, and has no secret.
+ * @public
+ */
 export class SignInRefused extends Schema.TaggedError<SignInRefused>()("SignInRefused", {
   refusal: Schema.Literals(["not_begun_here", "not_proven", "no_right", "access_ended"]),
   reason: Schema.String
@@ -52,7 +55,7 @@ const ID_DIGITS = 32
 export const personIdOf = ({ issuer, subject }: Person): string =>
   `sso_${createHash("sha256").update(`${issuer}\n${subject}`).digest("hex").slice(0, ID_DIGITS)}`
 
-export const personName = ({ email, name }: Person): string => email ?? name
+const personName = ({ email, name }: Person): string => email ?? name
 
 const operatorOf = (person: Person, role: Role | null): Operator | null =>
   role === null ? null : { id: personIdOf(person), name: personName(person), role }

@@ -43,7 +43,7 @@ const sessionErrors = [
 
 const redirect = HttpApiSchema.Empty(302)
 
-export class SignInGroup extends HttpApiGroup.make("signIn").add(
+class SignInGroup extends HttpApiGroup.make("signIn").add(
   HttpApiEndpoint.get("readMethods", "/methods", {
     success: Schema.Struct({
       sso: flag("Whether people sign in with the account of their company, at `/auth/login`")
