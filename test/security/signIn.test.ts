@@ -7,7 +7,9 @@ import { Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { SessionView } from "../../src/features/signIn/SignInApi.ts"
 import { SignInConfig } from "../../src/features/signIn/SignInConfig.ts"
+import type { Rule } from "../../src/features/signIn/signInRules.ts"
 import { list } from "../../src/http/api/shared.ts"
+import type { Role } from "../../src/services/operators/Operators.ts"
 import { bodyAs, Gateway, layerTestGateway } from "../support/gateway.ts"
 import type { HttpAnswer } from "../support/http.ts"
 import {
@@ -22,15 +24,18 @@ import { makeVisitor, SESSION_COOKIE, SIGN_IN_COOKIE, type Visitor } from "../su
 
 const ORGANIZATION = "org_of-the-studio"
 
+/** The rules in force, which a test may change, as a start with another configuration does. */
+const roles: Array<Rule<Role>> = [
+  { subject: "admins", right: "owner" },
+  { subject: "auditors", right: "viewer" },
+  { subject: "@operators.test", right: "finance" }
+]
+
 const layerSignIn = Layer.effect(
   SignInConfig,
   Effect.map(Provider, (provider) =>
     signInWith(provider, {
-      roles: [
-        { subject: "admins", right: "owner" },
-        { subject: "auditors", right: "viewer" },
-        { subject: "@operators.test", right: "finance" }
-      ],
+      roles,
       organizations: [
         { subject: "@studio.test", right: ORGANIZATION },
         { subject: "painters", right: ORGANIZATION },
@@ -772,6 +777,27 @@ layer(layerGateway, { excludeTestServices: true, timeout: "60 seconds" })("sign-
           assert.lengthOf(rows, 0)
         }
       })
+  )
+
+  it.effect("8.3.2 a session has the rights of the rules in force, not those of its sign-in", () =>
+    Effect.gen(function* () {
+      const account = { sub: "uma", name: "Uma", groups: ["helpers", "auditors"] }
+      const visitor = yield* signedIn(account)
+      const roleOf = Effect.map(sessionOf(visitor), ({ role }) => role)
+      const json = { name: "By Uma" }
+      assert.strictEqual(yield* roleOf, "viewer")
+      roles.push({ subject: "helpers", right: "operator" })
+      assert.strictEqual(yield* roleOf, "operator")
+      const taken = yield* visitor.send("/admin/v1/organizations", { json })
+      assert.strictEqual(taken.status, 200, taken.text)
+      roles.pop()
+      const refused = yield* visitor.send("/admin/v1/organizations", { json })
+      assert.strictEqual(refused.status, 403)
+      const [auditors] = roles.splice(1, 1)
+      assert.strictEqual(yield* statusOf(visitor, "/admin/v1/me"), 403)
+      if (auditors !== undefined) roles.splice(1, 0, auditors)
+      assert.strictEqual(yield* statusOf(visitor, "/admin/v1/me"), 200)
+    })
   )
 
   it.effect("8.2.1 the header decides alone where a request has a cookie too", () =>

@@ -45,6 +45,7 @@ const makeProvider = Effect.gen(function* () {
   const accounts = new Map<string, Account>()
   const overrides = new Map<string, unknown>()
   const requests: Array<string> = []
+  const secrets: Array<string> = []
 
   const sign = async (claims: JWTPayload, options: IdTokenOptions): Promise<string> => {
     const { header = {}, isSignedWithPublicKey = false, isSignedWithOwnKey = false } = options
@@ -80,13 +81,16 @@ const makeProvider = Effect.gen(function* () {
     const accessToken = `access-${randomBytes(16).toString("hex")}`
     accounts.set(accessToken, account)
     const claims = { ...account, iss: issuer, aud: CLIENT_ID, nonce, iat: now(), exp: now() + 300 }
+    const idToken = await sign(claims, options)
+    secrets.push(code, form.get("code_verifier") ?? "", accessToken, nonce)
+    secrets.push(idToken.slice(idToken.lastIndexOf(".") + 1))
     return {
       status: 200,
       body: {
         access_token: accessToken,
         token_type: "Bearer",
         expires_in: 300,
-        id_token: await sign(claims, options)
+        id_token: idToken
       }
     }
   }
@@ -143,6 +147,8 @@ const makeProvider = Effect.gen(function* () {
     issuer,
     /** Paths of all requests of the gateway. */
     requests,
+    /** The codes, states, verifiers, nonces and tokens of sign-ins, of an ID token its signature. */
+    secrets,
     /** Replaces fields of the metadata, for gateways that have not read them. */
     overrides,
     /**
@@ -152,6 +158,7 @@ const makeProvider = Effect.gen(function* () {
     grant: (authorization: string, account: Account, options: IdTokenOptions = {}) => {
       const { searchParams } = new URL(authorization)
       const code = `code-${randomBytes(16).toString("hex")}`
+      secrets.push(searchParams.get("state") ?? "")
       grants.set(code, {
         account,
         nonce: searchParams.get("nonce") ?? "",
@@ -191,9 +198,10 @@ export class Provider extends Context.Service<Provider, Effect.Success<typeof ma
 /** The configuration of a gateway that takes the provider's accounts. */
 export const signInWith = (
   { issuer }: { readonly issuer: string },
-  rules: Pick<SignInConfig, "roles" | "organizations">
+  rules: Pick<SignInConfig, "roles" | "organizations">,
+  publicUrl = PUBLIC_URL
 ): SignInConfig => ({
-  publicUrl: PUBLIC_URL,
+  publicUrl,
   issuer,
   clientId: CLIENT_ID,
   clientSecret: null,

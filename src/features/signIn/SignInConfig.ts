@@ -126,7 +126,7 @@ export const CALLBACK_PATH = "/auth/callback"
 /** Where the browser is after a logout at the provider, which has to know this address. */
 export const CONSOLE_PATH = "/console/"
 
-const isSecure = ({ publicUrl }: SignInConfig): boolean => publicUrl.startsWith("https:")
+export const isSecure = ({ publicUrl }: SignInConfig): boolean => publicUrl.startsWith("https:")
 
 /**
  * The name of a cookie. With the prefix, browsers take the cookie over TLS alone and from this host

@@ -1,7 +1,7 @@
 /**
- * Authenticates API keys, and the sessions of people, which stand for a key. The steps come in this order, before any part of the body is read: the
- * key is looked up, the request is counted against the rate limits of the key, its scope is
- * checked, and a permit of its organisation is taken.
+ * Authenticates API keys, and the sessions of people, which stand for a key. The steps come in this
+ * order, before any part of the body is read: the key is looked up, the request is counted against
+ * the rate limits of the key, its scope is checked, and a permit of its organisation is taken.
  */
 import { Cause, Context, Effect, Exit, Layer, Option, Redacted } from "effect"
 import { HttpRouter, HttpServerRequest } from "effect/http"
@@ -71,6 +71,8 @@ const conditionsOf = byEndpoint((endpoint) => {
     policies,
     scopes: [Context.getOrUndefined(annotations, RequiredScope) ?? []].flat(),
     heldOpen: Context.getOrUndefined(annotations, HeldOpen),
+    // Other routes with this middleware take keys alone.
+    takesSessions: endpoint.path.startsWith("/v1/"),
     takesLinks: Context.getOrUndefined(annotations, TakesLinks) !== undefined
   }
 })
@@ -151,10 +153,15 @@ export const layerAuthorization = Layer.effect(
     )
 
     /** The holder of the key in the header; without a header, of the key that the session stands for. */
-    const authenticate = Effect.fnUntraced(function* (credential: Redacted.Redacted) {
+    const authenticate = Effect.fnUntraced(function* (
+      credential: Redacted.Redacted,
+      { takesSessions }: Conditions
+    ) {
       const request = yield* HttpServerRequest.HttpServerRequest
       const address = Option.getOrUndefined(request.remoteAddress)
-      const signedIn = yield* sessionOf(request, (token) => guardOf(address, token))
+      const signedIn = takesSessions
+        ? yield* sessionOf(request, (token) => guardOf(address, token))
+        : null
       if (signedIn === null) {
         if (Redacted.value(credential) === "") return yield* yield* withoutToken
         const guard = guardOf(address, credential)
@@ -173,7 +180,7 @@ export const layerAuthorization = Layer.effect(
       conditions: Conditions
     ) {
       const { hasBody, policies, scopes } = conditions
-      const caller = yield* authenticate(credential)
+      const caller = yield* authenticate(credential, conditions)
       const { disabledOwner = null } = caller
       if (disabledOwner !== null) return yield* disabledCaller(disabledOwner)
       yield* Effect.tapError(rates.within(policies, caller), () =>
