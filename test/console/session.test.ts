@@ -69,7 +69,7 @@ inBrowser("a session of the console", layerGateway, (it) => {
         await other.getByRole("cell", { name: "By a person", exact: true }).waitFor()
         await page.reload()
         await page.getByRole("button", { name: "Signed in" }).click()
-        await page.getByText("ada@example.test").waitFor()
+        await page.getByText("ada@example.test", { exact: true }).waitFor()
         await page.getByRole("menuitem", { name: "Sign out" }).click()
         await button.waitFor()
         await other.getByRole("link", { name: "Sign in with SSO" }).waitFor()
