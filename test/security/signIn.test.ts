@@ -2,14 +2,17 @@
  * Attacks on sign-in and sessions, each named by the requirement of OWASP ASVS 5.0 that it is about:
  * src/features/signIn/README.md has the table. The gateway's provider is hostile where a test says so.
  */
-import { assert, layer } from "@effect/vitest"
-import { Effect, Layer, Schema } from "effect"
+import { assert, it, layer } from "@effect/vitest"
+import { Effect, Layer, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { makeIdentityProvider } from "../../src/features/signIn/IdentityProvider.ts"
+import { SignIn } from "../../src/features/signIn/SignIn.ts"
 import { SessionView } from "../../src/features/signIn/SignInApi.ts"
 import { SignInConfig } from "../../src/features/signIn/SignInConfig.ts"
 import type { Rule } from "../../src/features/signIn/signInRules.ts"
 import { list } from "../../src/http/api/shared.ts"
 import type { Role } from "../../src/services/operators/Operators.ts"
+import { Vault } from "../../src/services/Vault.ts"
 import { bodyAs, Gateway, layerTestGateway } from "../support/gateway.ts"
 import type { HttpAnswer } from "../support/http.ts"
 import {
@@ -249,6 +252,32 @@ layer(layerGateway, { excludeTestServices: true, timeout: "60 seconds" })("sign-
       assert.strictEqual(yield* statusOf(visitor, "/admin/v1/me"), 200)
       yield* passTime("created_at", "2 minutes")
       assert.strictEqual(yield* statusOf(visitor, "/admin/v1/me"), 401)
+    })
+  )
+
+  it.effect("7.3.2 ended sessions are deleted some time later, and no others", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const signIn = yield* SignIn
+      const remaining = Effect.map(
+        Effect.orDie(sql`SELECT subject FROM sessions WHERE subject LIKE 'old-%' ORDER BY subject`),
+        (rows) => rows.map(({ subject }) => subject)
+      )
+      const [live, ended] = [
+        yield* signedIn({ ...owner, sub: "old-live" }),
+        yield* signedIn({ ...owner, sub: "old-ended" })
+      ]
+      yield* ended.send("/auth/logout", { method: "POST" })
+      yield* signIn?.store.removeEnded ?? Effect.void
+      assert.deepStrictEqual(yield* remaining, ["old-ended", "old-live"])
+      yield* Effect.orDie(
+        sql`UPDATE sessions SET created_at = created_at - interval '2 hours',
+                                ended_at = ended_at - interval '2 hours'
+             WHERE subject LIKE 'old-%'`
+      )
+      yield* signIn?.store.removeEnded ?? Effect.void
+      assert.deepStrictEqual(yield* remaining, ["old-live"])
+      assert.strictEqual(yield* statusOf(live), 200)
     })
   )
 
@@ -659,6 +688,37 @@ layer(layerGateway, { excludeTestServices: true, timeout: "60 seconds" })("sign-
     })
   )
 
+  it.effect("10.1.2 a sign-in that took longer than ten minutes is refused", () =>
+    Effect.gen(function* () {
+      const provider = yield* Provider
+      const vault = yield* Vault
+      const age = Effect.fnUntraced(function* (cookie: string, minutes: number) {
+        const [keyId = "", text = ""] = cookie.split(".")
+        const bytes = Buffer.from(text, "base64url")
+        const opened = yield* vault.open({ keyId, bytes }, "sign-in", PUBLIC_URL)
+        const attempt = JSON.parse(Redacted.value(opened))
+        const older = {
+          ...attempt,
+          startedAtMillis: attempt.startedAtMillis - minutes * 60_000
+        }
+        const sealed = yield* vault.seal(
+          Redacted.make(JSON.stringify(older)),
+          "sign-in",
+          PUBLIC_URL
+        )
+        return `${sealed.keyId}.${Buffer.from(sealed.bytes).toString("base64url")}`
+      }, Effect.orDie)
+      const statusAfter = Effect.fnUntraced(function* (minutes: number) {
+        const visitor = yield* newVisitor
+        const query = provider.grant(yield* visitor.begin, owner)
+        const cookie = yield* age(visitor.cookies.get(SIGN_IN_COOKIE) ?? "", minutes)
+        visitor.cookies.set(SIGN_IN_COOKIE, cookie)
+        return (yield* visitor.open(`/auth/callback?${query}`)).status
+      })
+      assert.deepStrictEqual([yield* statusAfter(9), yield* statusAfter(11)], [303, 400])
+    })
+  )
+
   it.effect("10.1.2 the sign-in is bound to its code by PKCE with S256, and by a nonce", () =>
     Effect.gen(function* () {
       const visitor = yield* newVisitor
@@ -839,3 +899,16 @@ layer(layerGateway, { excludeTestServices: true, timeout: "60 seconds" })("sign-
       })
   )
 })
+
+it.live("10.5.3 a provider that says it is another issuer is not used", () =>
+  Effect.gen(function* () {
+    const provider = yield* Provider
+    const check = Effect.result(
+      makeIdentityProvider(signInWith(provider, { roles, organizations: [] })).check
+    )
+    provider.overrides.set("issuer", "https://other.test")
+    assert.strictEqual((yield* check)._tag, "Failure")
+    provider.overrides.clear()
+    assert.strictEqual((yield* check)._tag, "Success")
+  }).pipe(Effect.provide(Provider.layer), Effect.scoped)
+)
