@@ -222,7 +222,7 @@ for (const kind of databasesInTurn(import.meta.filename)) {
             key: token,
             json: { name: "x", role: "viewer" }
           })
-          assert.include(refused.text, "This needs the role owner; this token has the role viewer")
+          assert.include(refused.text, "This needs the role owner; you have the role viewer")
           yield* gateway.admin(`/operators/${id}`, { method: "DELETE" })
           assert.strictEqual((yield* me).status, 401)
           const wrong = yield* gateway.admin("/operators", { json: { name: "x", role: "king" } })

@@ -38,14 +38,15 @@ const Attempt = Schema.fromJsonString(
  * Why a sign-in is refused: it was not begun in this browser or too long ago, the provider's answer
  * is not accepted, no rule is about the person, or an operator has taken the access away.
  */
-export type Refusal = "not_begun_here" | "not_proven" | "no_right" | "access_ended"
+const Refusal = Schema.Literals(["not_begun_here", "not_proven", "no_right", "access_ended"])
+export type Refusal = typeof Refusal.Type
 
 /**
  * No session was opened. `reason` is for the log, and has no secret.
  * @public
  */
 export class SignInRefused extends Schema.TaggedError<SignInRefused>()("SignInRefused", {
-  refusal: Schema.Literals(["not_begun_here", "not_proven", "no_right", "access_ended"]),
+  refusal: Refusal,
   reason: Schema.String
 }) {}
 

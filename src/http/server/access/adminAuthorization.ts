@@ -95,7 +95,7 @@ export const layerAdminRoles = Layer.succeed(
       if (allowedRoles.includes(role)) return yield* handler
       return errorResponse(
         new PermissionDenied({
-          message: `This needs the role ${["owner", ...allowedRoles].join(" or ")}; this token has the role ${role}`
+          message: `This needs the role ${["owner", ...allowedRoles].join(" or ")}; you have the role ${role}`
         })
       )
     })
