@@ -61,6 +61,11 @@ export interface OrderedModel {
   readonly priceList: string | null
   /** Whether the organisation's price list marks orders by default; null where it does not say. */
   readonly listMark: boolean | null
+  /**
+   * Whether the charge may never be above the hold: for keys with a budget of their own, and for
+   * requests with a limit for their order.
+   */
+  readonly isCapped: boolean
   /** The enabled mounts, by priority. */
   readonly mounts: ReadonlyArray<Mount>
   /** The maximum number of tasks of a channel at a time; null where it has none. */
@@ -180,7 +185,8 @@ export const makeModelCheck = Effect.map(
                 mounts,
                 maxTasksOf: (channelId: string) =>
                   snapshot.channels.get(channelId)?.max_tasks ?? null,
-                listMark: markOfList(snapshot, caller.priceList)
+                listMark: markOfList(snapshot, caller.priceList),
+                isCapped: caller.hasBudget === true || caller.orderLimitNano !== undefined
               })
             )
           )

@@ -18,11 +18,16 @@ import { imageReferences } from "../domain/files/fileReferences.ts"
 import { imageFamilyOf } from "../domain/image/ImageProtocol.ts"
 import { checkImages, type ImageRequest } from "../domain/image/ImageRequest.ts"
 import { checkImageAnswer } from "../domain/image/imageAnswerSize.ts"
-import { priceImages, quoteImagesBy } from "../domain/image/pricedImages.ts"
+import { capImageQuote, priceImages, quoteImagesBy } from "../domain/image/pricedImages.ts"
 import { isMarked, withMark } from "../domain/marks.ts"
 import { type Metadata, metadataOf } from "../domain/money/metadata.ts"
 import { withinLargestHold } from "../domain/money/unitQuotes.ts"
-import { type ExpectedWork, quoteWork, type WorkQuote } from "../domain/money/workQuotes.ts"
+import {
+  capWorkQuote,
+  type ExpectedWork,
+  quoteWork,
+  type WorkQuote
+} from "../domain/money/workQuotes.ts"
 import { JSON_TYPE } from "../domain/RawAnswer.ts"
 import type { RerankBody } from "../domain/rerank/RerankRequest.ts"
 import { estimateRerank } from "../domain/rerank/rerankEstimate.ts"
@@ -236,7 +241,13 @@ export const makeOrderResolution = Effect.gen(function* () {
             const order = { upstreamModel, ...pricedImages.request }
             yield* Result.mapError(adapter.checkOrder(order), upstreamErrorOf)
           }
-          return { adapter, isMarked: isMarked(body, parameters), ...pricedImages }
+          const { quote } = pricedImages
+          return {
+            adapter,
+            isMarked: isMarked(body, parameters),
+            ...pricedImages,
+            quote: ordered.isCapped ? capImageQuote(quote) : quote
+          }
         })
       },
       quoteBy: ({ ordered }, prices) =>
@@ -285,7 +296,7 @@ export const makeOrderResolution = Effect.gen(function* () {
           Result.map(withinLargestHold(quote, request.sizeField), () => ({
             adapter: service.adapter,
             contentType,
-            quote
+            quote: ordered.isCapped ? capWorkQuote(quote) : quote
           }))
         )
       },

@@ -7,8 +7,9 @@
 import { Cause, Effect, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { ChannelHealth, type Lane, withHealth } from "../channels/ChannelHealth.ts"
-import type { UpstreamError } from "../domain/Errors.ts"
+import { InvalidRequest, type UpstreamError } from "../domain/Errors.ts"
 import type { FileAddresses } from "../domain/files/fileReferences.ts"
+import { formatNano } from "../domain/money/Money.ts"
 import { encodeQuote, exposureOf, type Quote } from "../domain/money/Quote.ts"
 import { type OrderKind, orderPrefixes } from "../domain/orderIds.ts"
 import {
@@ -61,6 +62,18 @@ const encodeCost = (cost: Quote | null) => (cost === null ? null : encodeQuote(c
 /** The fields of the task of an order that waits. A sweep of the queue ends the wait earlier. */
 const waitFields = (maxWaitSeconds: number | null) =>
   maxWaitSeconds === null ? {} : { isWaiting: true, submitSeconds: maxWaitSeconds + UNHELD_SECONDS }
+
+/** Refuses an order that takes a larger hold than its request allows. */
+const checkLimit = ({ caller, quote }: Pick<OrderTerms, "caller" | "quote">) => {
+  const { orderLimitNano } = caller
+  if (orderLimitNano === undefined || quote.holdNano <= orderLimitNano) return Effect.void
+  return Effect.fail(
+    new InvalidRequest({
+      message: `max_cost: Expected at least ${formatNano(quote.holdNano)}, the most that this order can cost`,
+      param: "max_cost"
+    })
+  )
+}
 
 const laneOf = (
   { caller, model }: Pick<OrderTerms, "caller" | "model">,
@@ -417,7 +430,10 @@ export const makePaidOrders = Effect.gen(function* () {
    * order from the hold on, unless a retryable failure has freed it.
    */
   const run = <Product, Answer>(order: PaidOrder<Product, Answer>, key: RequestKey | null) =>
-    withFileAddresses(order, (addresses) => runWithAddresses(order, key, addresses))
+    Effect.andThen(
+      checkLimit(order),
+      withFileAddresses(order, (addresses) => runWithAddresses(order, key, addresses))
+    )
 
   return { run, submitWaiting }
 })

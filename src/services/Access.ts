@@ -2,6 +2,7 @@
 import { Context, type Effect, type Redacted, Schema } from "effect"
 import { InvalidApiKey, type NotFound, PermissionDenied } from "../domain/Errors.ts"
 import type { LookUpGuard } from "./bearerTokens.ts"
+import type { NewBudget } from "./money/Budgets.ts"
 
 /** The permissions of API keys; each route requires one of them. */
 export const Scope = Schema.Literals([
@@ -45,6 +46,16 @@ export interface Caller {
   /** The price list of the organisation; null or absent where it pays the catalog's prices. */
   readonly priceList?: string | null
   /**
+   * Whether the key has a budget of its own. Orders of such a key are never charged above their
+   * hold, so that the key never spends more than its budget.
+   */
+  readonly hasBudget?: boolean
+  /**
+   * The largest hold that an order of this request may take, in nano-units; absent without a limit.
+   * An order with a limit is never charged above its hold.
+   */
+  readonly orderLimitNano?: bigint
+  /**
    * What an operator has disabled: the organisation or the member of the key; null or absent where
    * both are enabled. While one is disabled, every request with the key is refused.
    */
@@ -78,6 +89,17 @@ export interface NewKey {
   readonly expiresAt: Date | null
   /** Maximum number of requests a minute; null or absent means the gateway's default. */
   readonly requestsPerMinute?: number | null
+  /** The key's own budget; absent for a key without one. */
+  readonly budget?: Pick<NewBudget, "period" | "amountNano" | "thresholds">
+}
+
+/** A key that was just created. */
+export interface CreatedKey {
+  readonly id: string
+  readonly key: Redacted.Redacted
+  readonly organizationId: string
+  /** The id of the key's budget; null for a key without one. */
+  readonly budgetId: string | null
 }
 
 export class Access extends Context.Service<
@@ -109,13 +131,10 @@ export class Access extends Context.Service<
       member: { readonly name: string; readonly monthlyCapNano: bigint | null }
     ): Effect.Effect<string, NotFound>
     /**
-     * Creates a key and returns it. The key cannot be read again later, because only its hash is
-     * stored.
+     * Creates a key, together with its budget, and returns it. The key cannot be read again later,
+     * because only its hash is stored.
      */
-    createKey(
-      memberId: string,
-      key: NewKey
-    ): Effect.Effect<{ readonly id: string; readonly key: Redacted.Redacted }, NotFound>
+    createKey(memberId: string, key: NewKey): Effect.Effect<CreatedKey, NotFound>
     /** Revokes a key. The revocation takes effect on every gateway within a second. */
     revokeKey(id: string): Effect.Effect<void, NotFound>
     organization(

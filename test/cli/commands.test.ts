@@ -51,6 +51,7 @@ layer(layerTestGateway("postgres"), { excludeTestServices: true, timeout: "60 se
           [["deposit", org, "five", "--reference", "r"], "five"],
           [["deposit", org, "0", "--reference", "r"], "greater than 0"],
           [["key", "create", "mem_1", "n", "--scopes", "foo"], `some of ${allScopes.join(",")}`],
+          [["key", "create", "mem_1", "n", "--budget", "much"], "much"],
           [["nothing"], "nothing"]
         ] as const) {
           const refused = yield* cli(...args)
@@ -79,6 +80,19 @@ layer(layerTestGateway("postgres"), { excludeTestServices: true, timeout: "60 se
         const csv = (yield* cli("usage", "export", "--organization", org)).stdout.trim().split("\n")
         assert.strictEqual(csv.length, 2)
         assert.include(csv[1], "paint-1")
+
+        const bounded = ["key", "create", member.id, "agent"]
+        const agent = yield* cli(...bounded, "--budget", "0.1", "--budget-period", "total")
+        assert.match(agent.stdout, /^mg_\S+\n$/, agent.stderr)
+        assert.match(agent.stderr, /^Budget bg_\S+: 0\.1 in total\.$/m)
+        const tooDear = yield* orderImages(
+          { ...who, key: agent.stdout.trim() },
+          { model: "paint-1" }
+        )
+        assert.deepNestedInclude(tooDear.body, { "error.code": "budget_exceeded" })
+        const periodAlone = yield* cli(...bounded, "--budget-period", "day")
+        assert.deepStrictEqual([periodAlone.code, periodAlone.stdout], [1, ""])
+        assert.include(periodAlone.stderr, "--budget")
 
         assert.strictEqual((yield* cli("key", "revoke", made.id)).code, 0)
         const closed = yield* own("usage", "export")

@@ -1,7 +1,7 @@
 import { assert } from "@effect/vitest"
 import { Effect, Schema } from "effect"
-import { BudgetView } from "../../src/features/budgets/BudgetsApi.ts"
 import { StatementView } from "../../src/features/statements/StatementsApi.ts"
+import { BudgetView } from "../../src/http/api/admin/budgets.ts"
 import { bodyAs, type Customer, Gateway, layerTestGateway } from "../support/gateway.ts"
 import { errorOf, orderImages } from "../support/orders.ts"
 import { asOwner, Browser, inBrowser, type Page, steps } from "./support/browser.ts"

@@ -130,6 +130,53 @@ inBrowser("customers in the console", layerTestGateway("embedded"), (it) => {
     })
   )
 
+  it.effect("an agent gets a key with a budget, which it reads itself, and its settings", () =>
+    Effect.gen(function* () {
+      const gateway = yield* Gateway
+      const browser = yield* Browser
+      const who = yield* gateway.customer("10")
+      const page = yield* browser.open("/agents", { session: asOwner })
+      const dialog = page.getByRole("dialog")
+      const choose = async (label: string, id: string) => {
+        await dialog.getByRole("combobox", { name: label }).click()
+        await page.getByRole("option", { name: id }).click()
+      }
+      const key = yield* steps(async () => {
+        await page.getByRole("button", { name: "New agent key" }).click()
+        await dialog.getByLabel("Name").fill("painter")
+        await choose("Organisation", who.organizationId)
+        await choose("Member", "tester")
+        await dialog.getByRole("button", { name: "Create" }).click()
+        await dialog.getByText("Enter a positive amount").waitFor()
+        await dialog.getByLabel("Budget", { exact: true }).fill("0.5")
+        await dialog.getByRole("button", { name: "Create" }).click()
+        const secret = await dialog.getByLabel("API key").inputValue()
+        await dialog.getByLabel("Settings for Claude Code").getByText(secret).waitFor()
+        for (const name of ["Claude Desktop", "Cursor", "VS Code"]) {
+          await dialog.getByRole("tab", { name }).click()
+          const settings = await dialog.getByLabel(`Settings for ${name}`).textContent()
+          assert.include(JSON.stringify(JSON.parse(settings ?? "")), secret)
+        }
+        await dialog.getByRole("button", { name: "I have stored it" }).click()
+        const row = page.getByRole("row").filter({ hasText: "painter · in total" })
+        await row.getByText("0.5 CNY").first().waitFor()
+        return secret
+      })
+      assert.strictEqual((yield* gateway.call("/v1/images/generations", image(key))).status, 200)
+      const agent = yield* browser.open("/agents", { session: { apiKey: key } })
+      yield* steps(async () => {
+        const budgets = agent.getByRole("table", { name: "Budgets" })
+        const row = budgets.getByRole("row").filter({ hasText: "Key · in total" })
+        await row.getByText("0.2 CNY").waitFor()
+        await row.getByText("0.3 CNY").waitFor()
+        await agent.getByText(`${gateway.url}/mcp`, { exact: true }).waitFor()
+        const settings = agent.getByLabel("Settings for Claude Code")
+        await settings.getByText(`'${gateway.url}/mcp'`).waitFor()
+        assert.notInclude(await agent.content(), key)
+      })
+    })
+  )
+
   it.effect("each role is offered what it may do, and reads the rest", () =>
     Effect.gen(function* () {
       const gateway = yield* Gateway

@@ -380,6 +380,56 @@ inBrowser(
         })
     )
 
+    it.effect("orders a text by the Responses API too, and tells it as code that runs", () =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const who = yield* gateway.customer("100")
+        const folder = yield* codeFolder
+        const page = yield* opened(who, "?model=talk-1")
+        const paths: Array<string> = []
+        yield* steps(async () => {
+          page.on("request", (request) => {
+            const { pathname } = new URL(request.url())
+            if (request.method() === "POST" && pathname !== "/v1/quotes") paths.push(pathname)
+          })
+          await page.getByRole("textbox", { name: "Message 1" }).fill("Be brief")
+          await page.getByRole("combobox", { name: "Role of message 1" }).click()
+          await page.getByRole("option", { name: "System" }).click()
+          await press(page, "Add message")
+          await page.getByRole("textbox", { name: "Message 2" }).fill("a lighthouse's lamp")
+          await advanced(page)
+          await page.getByLabel("Max tokens").fill("40")
+          await page.getByText("Responses", { exact: true }).click()
+          await press(page, "Send")
+          await page.getByRole("heading", { name: "Finished" }).waitFor()
+          await receiptOf(page).getByText("CNY").first().waitFor()
+        })
+        const shownText = () =>
+          steps(async () => {
+            await page.getByRole("heading", { name: "Finished" }).waitFor()
+            return (await page.getByRole("log", { name: "Response" }).textContent()) ?? ""
+          })
+        const text = yield* shownText()
+        assert.isNotEmpty(text)
+        const runTabs = Effect.fnUntraced(function* (outputOf: (tab: string) => string) {
+          for (const tab of tabs) {
+            const code = yield* codeOf(page, tab)
+            assert.notInclude(code, who.key)
+            assert.include(yield* runCode(tab, code, folder, who), outputOf(tab))
+          }
+        })
+        // The other two write what they get as events.
+        const writesText = (tab: string) => tab === "openai" || tab === "AI SDK"
+        yield* runTabs((tab) => (writesText(tab) ? text : "response.completed"))
+        yield* steps(() => page.getByLabel("Stream response").press("Space"))
+        yield* runTabs(() => text)
+        yield* steps(() => press(page, "Send"))
+        assert.strictEqual(yield* shownText(), text)
+        assert.lengthOf(yield* charges(who), 2 * tabs.length + 2)
+        assert.deepStrictEqual(paths, ["/v1/responses", "/v1/responses"])
+      })
+    )
+
     it.effect("shows markup of readers and of vendors as text", () =>
       Effect.gen(function* () {
         const gateway = yield* Gateway

@@ -4,6 +4,7 @@ import { Effect, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Access, allScopes, type NewKey } from "../../src/services/Access.ts"
 import { formatToken, TOKEN_BYTES } from "../../src/services/bearerTokens.ts"
+import { Budgets } from "../../src/services/money/Budgets.ts"
 import type { Stores } from "../support/ledger.ts"
 
 const plain: NewKey = { name: "test", scopes: allScopes, models: null, expiresAt: null }
@@ -88,6 +89,33 @@ export const accessSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
         const refusal = yield* Effect.flip(access.callerOf(organization, keyId))
         assert.strictEqual(refusal._tag, "invalid_api_key")
       }
+    })
+  )
+
+  it.effect("tells whether a key has a budget of its own, also one created with it", () =>
+    Effect.gen(function* () {
+      const access = yield* Access
+      const budgets = yield* Budgets
+      const owner = yield* member
+      const terms = { period: "total", amountNano: 10n, thresholds: [100] } as const
+      const created = yield* access.createKey(owner.memberId, { ...plain, budget: terms })
+      const { id, budgetId, key, organizationId } = created
+      const hasBudget = Effect.map(access.authenticate(key), (caller) => caller.hasBudget)
+      assert.strictEqual(organizationId, owner.organizationId)
+      assert.isTrue(yield* hasBudget)
+      const ofKey = { scope: "key", subjectId: id } as const
+      assert.deepInclude(yield* budgets.find(organizationId, budgetId ?? ""), {
+        ...ofKey,
+        ...terms
+      })
+      yield* budgets.remove(organizationId, budgetId ?? "")
+      assert.isFalse(yield* hasBudget)
+      const ofMember = { scope: "member", subjectId: owner.memberId } as const
+      yield* budgets.create({ organizationId, ...ofMember, ...terms })
+      assert.isFalse(yield* hasBudget)
+      yield* budgets.create({ organizationId, ...ofKey, ...terms, period: "day" })
+      yield* budgets.create({ organizationId, ...ofKey, ...terms, period: "month" })
+      assert.isTrue(yield* hasBudget)
     })
   )
 

@@ -1,7 +1,7 @@
 /** Budgets over HTTP: what operators write, what clients are refused with, and what is said of bad input. */
 import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
-import { BudgetView } from "../../src/features/budgets/BudgetsApi.ts"
+import { BudgetView } from "../../src/http/api/admin/budgets.ts"
 import { list } from "../../src/http/api/shared.ts"
 import { databasesInTurn } from "../support/databases.ts"
 import {
@@ -11,7 +11,7 @@ import {
   layerTestGateway,
   quickSettings
 } from "../support/gateway.ts"
-import { createVideo, errorOf, finishVideo, orderImages } from "../support/orders.ts"
+import { createVideo, errorOf, finishVideo, orderImages, orderVideo } from "../support/orders.ts"
 import { textCatalog } from "../support/textCatalog.ts"
 
 const Refused = Schema.Struct({
@@ -26,6 +26,14 @@ const Refused = Schema.Struct({
     required: Schema.String,
     retry_after: Schema.NullOr(Schema.Int)
   })
+})
+
+const AgentKey = Schema.Struct({ key: Schema.String, budget: BudgetView })
+const OwnKey = Schema.Struct({ id: Schema.String })
+const QuotedOrder = Schema.Struct({
+  hold: Schema.String,
+  expected_charge: Schema.String,
+  capped: Schema.optionalKey(Schema.Boolean)
 })
 
 const pathOf = ({ organizationId }: Customer, id = "") =>
@@ -43,6 +51,48 @@ for (const kind of databasesInTurn(import.meta.filename)) {
     excludeTestServices: true,
     timeout: "60 seconds"
   })(`budgets (${kind})`, (it) => {
+    it.effect("are read with the balance, as far as they bound the key", () =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const who = yield* gateway.customer("100", { monthlyCap: "50" })
+        const other = yield* gateway.customer("100")
+        const holder = yield* bodyAs(
+          Schema.Struct({ id: Schema.String }),
+          yield* gateway.call("/v1/me", { key: who.key })
+        )
+        yield* budget(other, { scope: "organization", period: "day", amount: "1" })
+        const own = yield* budget(who, {
+          scope: "key",
+          subject_id: holder.id,
+          period: "total",
+          amount: "0.5"
+        })
+        assert.strictEqual((yield* orderImages(who, { model: "paint-1" })).status, 200)
+        const { budgets } = yield* bodyAs(
+          Schema.Struct({ budgets: Schema.Array(Schema.Record(Schema.String, Schema.Unknown)) }),
+          yield* gateway.call("/v1/balance", { key: who.key })
+        )
+        const cap = budgets.find(({ scope }) => scope === "member")
+        assert.deepInclude(cap, { period: "month", amount: "50", is_member_cap: true })
+        assert.isString(cap?.resets_at)
+        assert.deepStrictEqual(
+          budgets.filter((one) => one !== cap),
+          [
+            {
+              id: own.id,
+              scope: "key",
+              period: "total",
+              amount: "0.5",
+              used: "0.2",
+              available: "0.3",
+              is_member_cap: false,
+              resets_at: null
+            }
+          ]
+        )
+      })
+    )
+
     it.effect(
       "refuse every kind of order with 429, name themselves, and count what is charged",
       () =>
@@ -111,6 +161,83 @@ for (const kind of databasesInTurn(import.meta.filename)) {
           })
           assert.strictEqual((yield* orderImages(who, { model: "paint-1" })).status, 200)
         })
+    )
+
+    it.effect("a key that is created with a budget never spends more, however parallel", () =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const who = yield* gateway.customer("1000")
+        const created = yield* gateway.admin(`/members/${who.memberId}/keys`, {
+          json: { name: "Agent", budget: { amount: "20", period: "total" } }
+        })
+        assert.strictEqual(created.status, 200, created.text)
+        const { key, budget } = yield* bodyAs(AgentKey, created)
+        assert.deepInclude(budget, {
+          scope: "key",
+          period: "total",
+          amount: "20",
+          available: "20",
+          thresholds: [50, 80, 100]
+        })
+        const agent = { ...who, key }
+        const order = { model: "film-1", prompt: "a lighthouse" }
+        const quoted = yield* gateway.call("/v1/quotes", { key: agent.key, json: order })
+        // A tenth above the formula, for the frames that vendors count.
+        const terms = { hold: "5.4648", capped: true, expected_charge: "4.968" }
+        assert.deepInclude(yield* bodyAs(QuotedOrder, quoted), terms)
+        assert.notProperty(
+          yield* bodyAs(
+            QuotedOrder,
+            yield* gateway.call("/v1/quotes", { key: who.key, json: order })
+          ),
+          "capped"
+        )
+        const answers = yield* Effect.forEach(
+          Array.from({ length: 12 }),
+          (_, index) =>
+            index % 2 === 0
+              ? orderVideo(agent, order)
+              : orderImages(agent, { model: "paint-1", n: 10 }),
+          { concurrency: 12 }
+        )
+        const refused = answers.filter(({ status }) => status !== 200)
+        assert.isAbove(refused.length, 0)
+        for (const answer of refused) {
+          const { error } = yield* bodyAs(Refused, answer)
+          assert.deepInclude(error, { budget: budget.id, scope: "key", amount: "20" })
+        }
+        const path = pathOf(who, `/${budget.id}`)
+        const spent = yield* bodyAs(BudgetView, yield* gateway.admin(path))
+        // The prices of the orders are 5.4648 and 2, so less than 2 is left of it.
+        assert.isBelow(Number(spent.available), 2)
+        assert.isFalse(spent.exceeded)
+        yield* gateway.verify
+      })
+    )
+
+    it.effect("a budget of a key caps its orders from then on, and a removed one no longer", () =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const who = yield* gateway.customer("1000")
+        const { id: keyId } = yield* bodyAs(OwnKey, yield* gateway.call("/v1/me", { key: who.key }))
+        const holdOf = Effect.map(
+          Effect.flatMap(
+            gateway.call("/v1/quotes", { key: who.key, json: { model: "film-1", prompt: "x" } }),
+            (answer) => bodyAs(QuotedOrder, answer)
+          ),
+          ({ hold }) => hold
+        )
+        assert.strictEqual(yield* holdOf, "4.968")
+        const made = yield* budget(who, {
+          scope: "key",
+          subject_id: keyId,
+          period: "day",
+          amount: "1000"
+        })
+        assert.strictEqual(yield* holdOf, "5.4648")
+        yield* gateway.admin(pathOf(who, `/${made.id}`), { method: "DELETE" })
+        assert.strictEqual(yield* holdOf, "4.968")
+      })
     )
 
     it.effect.each([

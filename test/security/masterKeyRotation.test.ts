@@ -6,7 +6,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect, Fiber, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Webhook } from "standardwebhooks"
-import { layerSimulator } from "../../src/simulator/Simulator.ts"
+import { layerSimulator, Simulator } from "../../src/simulator/Simulator.ts"
 import { type GatewayNode, startGateway } from "../support/cluster.ts"
 import { layerDatabaseAt, temporaryDataDir, temporaryServerDatabase } from "../support/databases.ts"
 import { databaseColumns } from "../support/databaseText.ts"
@@ -15,6 +15,7 @@ import { call } from "../support/http.ts"
 import { bodyAs } from "../support/operator.ts"
 import { startable, startProcess } from "../support/processes.ts"
 import { makeReceiver } from "../support/receiver.ts"
+import { textCatalog } from "../support/textCatalog.ts"
 
 const command = startable(
   fileURLToPath(new URL("../../src/cli/rotateMasterKey.ts", import.meta.url))
@@ -42,6 +43,18 @@ const orderImage = (gateway: GatewayNode, key: string) =>
 const assertServes = Effect.fnUntraced(function* (gateway: GatewayNode, key: string) {
   const { status, text } = yield* orderImage(gateway, key)
   assert.strictEqual(status, 200, text)
+})
+
+const StoredResponse = Schema.Struct({
+  id: Schema.String,
+  output: Schema.Array(Schema.Unknown).check(Schema.isMinLength(1))
+})
+
+const createResponse = Effect.fnUntraced(function* (gateway: GatewayNode, key: string) {
+  const json = { model: "talk-1", input: "Describe a lighthouse" }
+  const response = yield* call(`${gateway.url}/v1/responses`, { key, json })
+  assert.strictEqual(response.status, 200, response.text)
+  return yield* bodyAs(StoredResponse, response)
 })
 
 const contents = Effect.map(databaseColumns, (columns) =>
@@ -127,10 +140,12 @@ it.live("API keys and channel calls work before, during and after a rotation", (
   Effect.gen(function* () {
     const { start, refusedStart, rotate, database } = yield* onDatabase()
     const before = yield* start(only(first))
-    const { key } = yield* prepareCustomer(before, "1000")
+    const { url } = yield* Simulator
+    const { key } = yield* prepareCustomer(before, "1000", textCatalog()(url))
     yield* assertServes(before, key)
     const receiver = yield* makeReceiver()
     const hooks = yield* makeHooks(before, key, receiver.url)
+    const response = yield* createResponse(before, key)
     yield* before.process.kill("SIGTERM")
     yield* before.process.end
 
@@ -171,7 +186,7 @@ it.live("API keys and channel calls work before, during and after a rotation", (
       yield* assertServes(between, key)
       const done = yield* rotateWhile(rotate(both), assertServes(between, key))
       assert.strictEqual(done.code, 0, done.stderr)
-      assert.match(done.stdout, /: 7 of 7 secrets\n$/)
+      assert.match(done.stdout, /: (\d+) of \1 secrets, 1 stored responses\n$/)
       // Of a channel whose key this gateway has not read yet.
       const film = yield* call(`${between.url}/v1/videos/generations`, {
         key,
@@ -181,11 +196,13 @@ it.live("API keys and channel calls work before, during and after a rotation", (
 
       const rotated = yield* contents
       const again = yield* rotate(both)
-      assert.match(again.stdout, /: 0 of 7 secrets\n$/)
+      assert.match(again.stdout, /: 0 of \d+ secrets, 0 stored responses\n$/)
       assert.strictEqual(yield* contents, rotated)
 
       const after = yield* start(only(second))
       yield* assertServes(after, key)
+      const read = yield* call(`${after.url}/v1/responses/${response.id}`, { key })
+      assert.deepStrictEqual((yield* bodyAs(StoredResponse, read)).output, response.output)
       assert.strictEqual((yield* call(`${after.url}/v1/balance`, { key })).status, 200)
 
       yield* call(`${after.url}/v1/webhook_endpoints/${hooks.id}/test`, {
@@ -285,7 +302,7 @@ it.live("a generated master key is replaced in its file, and the demo keeps its 
     const begun = { ...old, master_key: second, previous_master_key: old.master_key }
     yield* Effect.promise(() => writeFile(file, JSON.stringify(begun)))
     const done = yield* rotate
-    assert.match(done.stdout, /: [1-9]\d* of \d+ secrets\n$/)
+    assert.match(done.stdout, /: [1-9]\d* of \d+ secrets, 0 stored responses\n$/)
     assert.deepStrictEqual(yield* secrets, { ...old, master_key: second })
 
     assert.strictEqual((yield* rotate).code, 0)

@@ -1,6 +1,6 @@
 /**
  * Replaces the master key: every secret sealed under `GATEWAY_MASTER_KEY_PREVIOUS` is sealed again
- * under `GATEWAY_MASTER_KEY`. The rotation may be run again at any time, also after it was
+ * under `GATEWAY_MASTER_KEY`, and so are stored responses. The rotation may be run again at any time, also after it was
  * interrupted.
  *
  * With the embedded database and a generated master key, these variables are not needed: a new key
@@ -11,6 +11,7 @@ import { Effect, Layer } from "effect"
 import { Command } from "effect/cli"
 import { type GatewayConfig, loadConfig } from "../../config.ts"
 import { layerCrypto } from "../../crypto.ts"
+import { resealResponses } from "../../features/responses/layer.ts"
 import { applySchema } from "../../postgres/schema/applySchema.ts"
 import { reseal } from "../../postgres/stores/masterKeyRotation.ts"
 import { reasonOf } from "../../run.ts"
@@ -40,11 +41,11 @@ const resealWith = ({
   masterKey,
   previousMasterKey
 }: Effect.Success<ReturnType<typeof readKeys>>) =>
-  Effect.andThen(applySchema, reseal).pipe(
+  Effect.andThen(applySchema, Effect.all({ secrets: reseal, responses: resealResponses })).pipe(
     Effect.provide(Layer.provide(layerVault(masterKey, previousMasterKey), layerCrypto))
   )
 
-/** Seals all secrets again, and returns the number of secrets. */
+/** Seals all secrets and stored responses again, and returns their numbers. */
 const rotate = Effect.gen(function* () {
   const config = yield* loadConfig
   const isKept =
@@ -66,15 +67,25 @@ export const rotateCommand = Command.make(
   "rotate-master-key",
   {},
   Effect.fn("cli.rotateMasterKey")(function* () {
-    const { masterKeyId, resealed, all } = yield* Effect.mapError(
+    const { secrets, responses } = yield* Effect.mapError(
       rotate,
       (error) =>
         new CommandFailure({ message: `The master key was not rotated: ${reasonOf(error)}` })
     )
     yield* printResult(
-      { master_key_id: masterKeyId, resealed, all },
+      {
+        master_key_id: secrets.masterKeyId,
+        resealed: secrets.resealed,
+        all: secrets.all,
+        resealed_responses: responses.resealed,
+        unreadable_responses: responses.unreadable
+      },
       () =>
-        `Sealed again under the master key with the id ${masterKeyId}: ${resealed} of ${all} secrets`
+        `Sealed again under the master key with the id ${secrets.masterKeyId}: ` +
+        `${secrets.resealed} of ${secrets.all} secrets, ${responses.resealed} stored responses` +
+        (responses.unreadable === 0
+          ? ""
+          : `; ${responses.unreadable} stored responses are of another master key and stay unreadable`)
     )
   })
 ).pipe(

@@ -1,11 +1,13 @@
 /** Organisations, members and their keys. */
-import { Effect, Schema } from "effect"
+import { Console, Effect, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
+import { budgetPeriods, usualThresholds } from "../../domain/money/budgets.ts"
 import { Amount, formatNano } from "../../domain/money/Money.ts"
 import type {
   OrganizationChangeBody,
   OrganizationView
 } from "../../features/accounts/AccountsApi.ts"
+import type { BudgetView } from "../../http/api/admin/budgets.ts"
 import { allScopes, Scope, usualScopes } from "../../services/Access.ts"
 import { CommandFailure } from "../failures.ts"
 import { facts, printPage, printResult } from "../output.ts"
@@ -54,6 +56,11 @@ const changeOrganization = (
       printResult(changed, () => sentence(changed))
     )
   )
+
+const periodNames = { day: "a day", month: "a month", total: "in total" } as const
+
+const keyBudgetText = ({ id, amount, period }: BudgetView): string =>
+  `Budget ${id}: ${amount} ${periodNames[period]}.`
 
 const noTotals = { totals: "false" } as const
 
@@ -323,22 +330,55 @@ const keys = Command.make("key").pipe(
         rate: Flag.Int("requests-per-minute").pipe(
           Flag.withDescription("Its rate, instead of the gateway's default"),
           Flag.withDefault(null)
+        ),
+        budget: Flag.String("budget").pipe(
+          Flag.withDescription("The most that it may spend in a period, such as 10"),
+          Flag.withSchema(Amount),
+          Flag.withDefault(null)
+        ),
+        budgetPeriod: Flag.Literals("budget-period", budgetPeriods).pipe(
+          Flag.withDescription("When the budget starts again at zero; month without"),
+          Flag.withDefault(null)
         )
       },
-      Effect.fn("cli.keyCreate")(function* ({ member, name, scopes, models, expires, rate }) {
+      Effect.fn("cli.keyCreate")(function* (flags) {
+        const { member, name, scopes, models, expires, rate, budget, budgetPeriod } = flags
         if (models?.length === 0) {
           return yield* new CommandFailure({
             message: "--models names none: leave it out for all of them"
           })
         }
+        if (budget === null && budgetPeriod !== null) {
+          return yield* new CommandFailure({
+            message: "--budget-period is of a budget: give its amount with --budget"
+          })
+        }
+        const ownBudget = {
+          amount: budget ?? 0n,
+          period: budgetPeriod ?? "month",
+          thresholds: usualThresholds
+        }
         yield* asOperator(({ gateway }) =>
           Effect.flatMap(
             gateway.admin.createKey({
               params: { id: member },
-              payload: { name, scopes, models, expires_at: expires, requests_per_minute: rate }
+              payload: {
+                name,
+                scopes,
+                models,
+                expires_at: expires,
+                requests_per_minute: rate,
+                ...(budget === null ? {} : { budget: ownBudget })
+              }
             }),
-            // Only the key is printed to stdout, for `KEY=$(...)`; it cannot be read again later.
-            (created) => printResult(created, () => created.key)
+            (created) =>
+              // Only the key is printed to stdout, for `KEY=$(...)`; it cannot be read again later.
+              Effect.andThen(
+                printResult(created, () => created.key),
+                created.budget === undefined
+                  ? Effect.void
+                  : Console.error(keyBudgetText(created.budget))
+              )
           )
         )
       })

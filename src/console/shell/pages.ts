@@ -13,6 +13,7 @@ import {
   IconListDetails,
   IconListSearch,
   IconPlugConnected,
+  IconRobot,
   IconSparkles,
   IconStack2,
   IconTags,
@@ -47,6 +48,7 @@ export interface Page {
     | "customers"
     | "operators"
     | "health"
+    | "agents"
     | "docs"
   /** Whose page it is; null for a page of both sides. */
   readonly side: Side | null
@@ -167,6 +169,13 @@ export const pages: ReadonlyArray<Page> = [
     path: "/health",
     icon: IconActivity,
     view: lazy(() => import("../pages/health/HealthPage.tsx"))
+  },
+  {
+    name: "agents",
+    side: null,
+    path: "/agents",
+    icon: IconRobot,
+    view: lazy(() => import("../pages/agents/AgentsPage.tsx"))
   },
   {
     name: "docs",

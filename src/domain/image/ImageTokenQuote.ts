@@ -39,6 +39,11 @@ export const ImageTokenQuote = Schema.Struct({
   /** The price of cached input; missing where it costs what other input costs. */
   nanoPerCachedToken: Schema.optionalKey(Schema.BigIntFromString),
   holdNano: Schema.BigIntFromString,
+  /**
+   * True if the charge is never above the hold, which then covers `mostText`; missing for other
+   * orders.
+   */
+  isCapped: Schema.optionalKey(Schema.Literal(true)),
   /** The facts of the order, with which it can be priced per image. */
   ...orderedTierFields,
   tier: Schema.optionalKey(Schema.Struct({ quality: Schema.String, size: Schema.String }))
@@ -125,6 +130,29 @@ export const outputBound = (
   BillingUnavailable
 > => (typeof bound === "number" ? Result.succeed({ value: bound }) : tierEntry(bound, tier))
 
+type HeldImages = Pick<
+  ImageTokenQuote,
+  | "imageInputTokens"
+  | "outputTokens"
+  | "nanoPerTextToken"
+  | "nanoPerImageInputToken"
+  | "nanoPerOutputToken"
+  | "nanoPerCachedToken"
+>
+
+/** The price of these tokens of text and of all other tokens, at the highest prices of the input. */
+const holdOf = (quote: HeldImages, textTokens: bigint): bigint => {
+  const { nanoPerCachedToken: cached = 0n } = quote
+  return (
+    textTokens * BigIntOps.max(quote.nanoPerTextToken, cached) +
+    quote.imageInputTokens * BigIntOps.max(quote.nanoPerImageInputToken, cached) +
+    quote.outputTokens * quote.nanoPerOutputToken
+  )
+}
+
+/** The hold of an order whose charge is not capped. */
+export const uncappedHoldOf = (quote: ImageTokenQuote): bigint => holdOf(quote, quote.textTokens)
+
 /** The quote of an order, with a hold for the most tokens that it can have. */
 export const quoteImageTokens = (
   prices: ImageTokenPrices,
@@ -139,8 +167,12 @@ export const quoteImageTokens = (
       outputTokens: images * (BigInt(value) + BigInt(facts.partialImages) * PARTIAL_IMAGE_TOKENS)
     }
     const cached = prices.per_million_cached_input
-    const text = prices.per_million_text_input
-    const image = prices.per_million_image_input
+    const nanoPrices = {
+      nanoPerTextToken: prices.per_million_text_input,
+      nanoPerImageInputToken: prices.per_million_image_input,
+      nanoPerOutputToken: prices.per_million_image_output,
+      ...(cached === undefined ? {} : { nanoPerCachedToken: cached })
+    }
     return {
       kind: "image_tokens",
       images: facts.images,
@@ -148,18 +180,19 @@ export const quoteImageTokens = (
       ...tokens,
       leastText: leastTokensOf(facts.promptBytes),
       mostText: (BigInt(facts.textBytes) + VENDOR_TOKENS) * calls,
-      nanoPerTextToken: text,
-      nanoPerImageInputToken: image,
-      nanoPerOutputToken: prices.per_million_image_output,
-      ...(cached === undefined ? {} : { nanoPerCachedToken: cached }),
-      holdNano:
-        tokens.textTokens * BigIntOps.max(text, cached ?? 0n) +
-        tokens.imageInputTokens * BigIntOps.max(image, cached ?? 0n) +
-        tokens.outputTokens * prices.per_million_image_output,
+      ...nanoPrices,
+      holdNano: holdOf({ ...tokens, ...nanoPrices }, tokens.textTokens),
       ...orderedTier(facts.tier),
       ...(tier === undefined ? {} : { tier: { quality: tier.quality, size: tier.size } })
     }
   })
+
+/** The quote of an order whose charge may never be above its hold. */
+export const capImageTokenQuote = (quote: ImageTokenQuote): ImageTokenQuote => ({
+  ...quote,
+  holdNano: holdOf(quote, quote.mostText),
+  isCapped: true
+})
 
 interface InputTokens {
   readonly text: bigint

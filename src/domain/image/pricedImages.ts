@@ -15,6 +15,7 @@ import {
   referenceImages
 } from "./ImageRequest.ts"
 import {
+  capImageTokenQuote,
   type ImageTokenFacts,
   type ImageTokenQuote,
   outputBound,
@@ -34,6 +35,10 @@ interface PricedImages {
   /** The request to the vendor, except for the model's name. */
   readonly request: ImageRequest
 }
+
+/** The quote of an order whose charge may never be above its hold. */
+export const capImageQuote = (quote: PricedImages["quote"]): PricedImages["quote"] =>
+  quote.kind === "image_tokens" ? capImageTokenQuote(quote) : quote
 
 /**
  * The value that the client chose; null if the value is missing, empty or `auto`, which leave the

@@ -1,8 +1,14 @@
 /** The union of all quotes, and the formulas by which they were calculated. */
 import { Equal, Schema } from "effect"
 import { ImageQuote } from "../image/ImageQuote.ts"
-import { ImageTokenQuote } from "../image/ImageTokenQuote.ts"
-import { costOf, dearestPrices, TextQuote, type TokenCounts } from "../text/TextQuote.ts"
+import { ImageTokenQuote, uncappedHoldOf } from "../image/ImageTokenQuote.ts"
+import {
+  costOf,
+  dearestPrices,
+  mostTokensOf,
+  TextQuote,
+  type TokenCounts
+} from "../text/TextQuote.ts"
 import {
   surchargeParts,
   type TableVideoQuote,
@@ -20,7 +26,7 @@ import {
 } from "./chargeParts.ts"
 import type { ChargeUnit } from "./charges.ts"
 import { formatNano } from "./Money.ts"
-import { UnitQuote } from "./unitQuotes.ts"
+import { mostSecondsOf, UnitQuote } from "./unitQuotes.ts"
 
 /** A quote in the form in which it is stored, unchanged, with the hold. */
 export const Quote = Schema.Union([VideoQuote, ImageQuote, ImageTokenQuote, TextQuote, UnitQuote])
@@ -81,15 +87,31 @@ export const isSameQuote = (one: Quote, other: Quote): boolean =>
 export const exposureOf = (quote: Quote): bigint =>
   quote.kind === "token_video" ? (quote.exposureNano ?? quote.holdNano) : quote.holdNano
 
+/** Whether the charge of an order is never above its hold, whatever its vendor reports. */
+export const isCapped = (quote: Quote): boolean => "isCapped" in quote && quote.isCapped === true
+
 /**
- * The expected charge of an order: its hold, except that the hold of tokens by a price table has a
- * margin over the formula, and the hold of a text is at the highest prices that its tokens can have.
+ * The expected charge of an order: its hold, except that the hold of tokens by a price table and
+ * that of a capped order have a margin over the formula, and the hold of a text is at the highest
+ * prices that its tokens can have.
  */
 export const expectedChargeOf = (quote: Quote): bigint => {
-  if (quote.kind === "tokens") return costOf(quote, quote)
-  return quote.kind === "video_table" && quote.unit === "token"
-    ? quote.estimatedTokens * quote.nanoPerUnit + amountBeside(surchargeParts(quote))
-    : quote.holdNano
+  switch (quote.kind) {
+    case "tokens":
+      return costOf(quote, quote)
+    case "token_video":
+      return quote.estimatedTokens * quote.nanoPerToken
+    case "video_table":
+      return quote.unit === "token"
+        ? quote.estimatedTokens * quote.nanoPerUnit + amountBeside(surchargeParts(quote))
+        : quote.holdNano
+    case "image_tokens":
+      return uncappedHoldOf(quote)
+    case "audio_seconds":
+      return quote.units * quote.nanoPerUnit
+    default:
+      return quote.holdNano
+  }
 }
 
 /** The unit that is counted, and its price. Text is excluded: it has two units and two prices. */
@@ -212,8 +234,9 @@ const imageTokenHold = (quote: ImageTokenQuote): string => {
   const { nanoPerCachedToken: cached = 0n, nanoPerTextToken, nanoPerImageInputToken } = quote
   const text = cached > nanoPerTextToken ? cached : nanoPerTextToken
   const image = cached > nanoPerImageInputToken ? cached : nanoPerImageInputToken
+  const textTokens = quote.isCapped === true ? quote.mostText : quote.textTokens
   const used = {
-    inputTokens: quote.textTokens + quote.imageInputTokens,
+    inputTokens: textTokens + quote.imageInputTokens,
     outputTokens: quote.outputTokens
   }
   const parts = partsOf([["image_input", quote.imageInputTokens, image]])
@@ -226,9 +249,11 @@ const imageTokenHold = (quote: ImageTokenQuote): string => {
  */
 const unitFormula = (quote: UnitQuote): string => {
   const price = `${formatNano(quote.nanoPerUnit)} = ${formatNano(quote.holdNano)}`
-  return quote.kind === "audio_seconds"
-    ? `${quote.milliseconds / 1000} s, billed as ${quote.units} s x ${price}`
-    : `${countOf(quote.units, unitOf(quote).unit)} x ${price}`
+  if (quote.kind !== "audio_seconds") {
+    return `${countOf(quote.units, unitOf(quote).unit)} x ${price}`
+  }
+  const billed = quote.isCapped === true ? `at most ${mostSecondsOf(quote)}` : `${quote.units}`
+  return `${quote.milliseconds / 1000} s, billed as ${billed} s x ${price}`
 }
 
 /** The formula of the hold, in one line. */
@@ -236,7 +261,9 @@ export const formulaOf = (quote: Quote): string => {
   const hold = formatNano(quote.holdNano)
   switch (quote.kind) {
     case "token_video":
-      return tokenFormula(quote, quote.outputSeconds)
+      return quote.isCapped === true
+        ? `${priceTerm(quote.holdNano / quote.nanoPerToken, "token", quote.nanoPerToken)} = ${hold}`
+        : tokenFormula(quote, quote.outputSeconds)
     case "second_video":
       return `${quote.outputSeconds} s x ${formatNano(quote.nanoPerSecond)} = ${hold}`
     case "video_table":
@@ -244,7 +271,10 @@ export const formulaOf = (quote: Quote): string => {
     case "image":
       return `${countOf(quote.images, "image")}${tierOf(quote)} x ${formatNano(quote.nanoPerImage)} = ${hold}`
     case "tokens":
-      return textFormula(dearestPrices(quote), quote)
+      return textFormula(
+        dearestPrices(quote),
+        quote.isCapped === true ? mostTokensOf(quote) : quote
+      )
     case "characters":
     case "audio_seconds":
     case "searches":

@@ -40,7 +40,12 @@ const AudioQuote = Schema.Struct({
   /** The longest length that a vendor can report and is believed. */
   mostMilliseconds: Schema.Int,
   stepSeconds: Schema.Int,
-  minimumSeconds: Schema.Int
+  minimumSeconds: Schema.Int,
+  /**
+   * True if the charge is never above the hold, which then covers `mostMilliseconds`; missing for
+   * other orders.
+   */
+  isCapped: Schema.optionalKey(Schema.Literal(true))
 })
 type AudioQuote = typeof AudioQuote.Type
 
@@ -84,6 +89,16 @@ export const secondsBilled = (
   const steps = Math.ceil(milliseconds / MILLIS / stepSeconds)
   return BigInt(Math.max(minimumSeconds, steps * stepSeconds))
 }
+
+/** The most seconds that a sound can be billed for. */
+export const mostSecondsOf = (quote: AudioQuote): bigint =>
+  secondsBilled(quote.mostMilliseconds, quote)
+
+/** The quote of an order whose charge may never be above its hold. */
+export const capUnitQuote = (quote: UnitQuote): UnitQuote =>
+  quote.kind === "audio_seconds"
+    ? { ...quote, holdNano: mostSecondsOf(quote) * quote.nanoPerUnit, isCapped: true }
+    : quote
 
 export const quoteCharacters = (prices: CharacterPrices, counts: CharacterCounts): UnitQuote => ({
   kind: "characters",

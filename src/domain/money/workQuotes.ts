@@ -6,6 +6,7 @@ import { BigInt as BigIntOps, Result } from "effect"
 import type { Prices, TokenPrices } from "../catalog/Prices.ts"
 import type { BillingUnavailable } from "../Errors.ts"
 import {
+  capTextQuote,
   chargeText,
   type ExpectedTokens,
   quoteText,
@@ -19,6 +20,8 @@ import type { ChargeBasis, ChargeUnit } from "./charges.ts"
 import type { Quote } from "./Quote.ts"
 import {
   type CharacterCounts,
+  capUnitQuote,
+  mostSecondsOf,
   quoteAudio,
   quoteCharacters,
   quoteSearches,
@@ -77,6 +80,10 @@ export const quoteWork = (
     : null
 }
 
+/** The quote of an order whose charge may never be above its hold. */
+export const capWorkQuote = (quote: WorkQuote): WorkQuote =>
+  quote.kind === "tokens" ? capTextQuote(quote) : capUnitQuote(quote)
+
 /** What a vendor reports of an answer, and the measured size of the answer. */
 export interface AnsweredWork extends WrittenText {
   readonly usage: TokenCounts | null
@@ -126,7 +133,7 @@ const chargeAudio = (
 ): WorkCharge => {
   if (seconds === undefined) return chargeUnits(quote, "second", quote.units, "formula")
   const billed = secondsBilled(seconds * MILLIS, quote)
-  const longest = secondsBilled(quote.mostMilliseconds, quote)
+  const longest = mostSecondsOf(quote)
   const reported = { input: 0n, output: BigInt(Math.ceil(seconds)) }
   if (billed > longest) return chargeUnits(quote, "second", longest, "largest_plausible", reported)
   return chargeUnits(quote, "second", billed, "upstream_usage")

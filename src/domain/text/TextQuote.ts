@@ -32,7 +32,12 @@ export const TextQuote = Schema.Struct({
    */
   hasAudioInput: Schema.optionalKey(Schema.Boolean),
   hasAudioOutput: Schema.optionalKey(Schema.Boolean),
-  holdNano: Schema.BigIntFromString
+  holdNano: Schema.BigIntFromString,
+  /**
+   * True if the charge is never above the hold, which then covers `mostInput` and `mostOutput`;
+   * missing for other orders.
+   */
+  isCapped: Schema.optionalKey(Schema.Literal(true))
 })
 export type TextQuote = typeof TextQuote.Type
 
@@ -141,6 +146,19 @@ export const quoteText = (
     return { kind: "tokens", ...expected, ...order, holdNano }
   })
 
+/** The most tokens of an order whose charge may never be above its hold. */
+export const mostTokensOf = ({ mostInput, mostOutput }: TextQuote): TokenCounts => ({
+  inputTokens: mostInput,
+  outputTokens: mostOutput
+})
+
+/** The quote of an order whose charge may never be above its hold. */
+export const capTextQuote = (quote: TextQuote): TextQuote => ({
+  ...quote,
+  holdNano: BigIntOps.min(costOf(dearestPrices(quote), mostTokensOf(quote)), MAX_AMOUNT_NANO),
+  isCapped: true
+})
+
 /**
  * The parts of the used tokens that are charged at prices of their own. A part is never larger
  * than the total that includes it: audio comes first, and cached tokens are among the rest.
@@ -232,7 +250,7 @@ export interface WrittenText {
  * The charge of an answered order: by the vendor's count, even above the hold. A count above the
  * plausible maximum is charged at that maximum. A count that is too small for the text sent and
  * received, and a missing count, are replaced by the formula. All received text is charged, even
- * beyond the client's limits. A separate count above its total is charged as the whole total.
+ * beyond the client's limits, unless the charge is capped. A separate count above its total is charged as the whole total.
  */
 export const chargeText = (
   quote: TextQuote,
@@ -258,9 +276,12 @@ export const chargeText = (
           : { input: implausible.inputTokens, output: implausible.outputTokens }
     }
   }
+  const largestOutput = (writtenTokens: bigint): bigint =>
+    quote.isCapped === true || writtenTokens < quote.mostOutput ? quote.mostOutput : writtenTokens
+  const receivedTokens = tokensOfBytes(outputBytes) + unreadTokens
   const formula = {
     inputTokens: quote.inputTokens,
-    outputTokens: tokensOfBytes(outputBytes) + unreadTokens
+    outputTokens: BigIntOps.min(receivedTokens, largestOutput(receivedTokens))
   }
   if (reported === null) return chargeFor(formula, "formula", null)
   if (reported.inputTokens + reported.outputTokens === 0n) {
@@ -271,8 +292,7 @@ export const chargeText = (
   if (!hasOutput || reported.inputTokens < quote.leastInput) {
     return chargeFor(formula, "formula", reported)
   }
-  const writtenTokens = BigInt(outputBytes)
-  const mostOutput = writtenTokens > quote.mostOutput ? writtenTokens : quote.mostOutput
+  const mostOutput = largestOutput(BigInt(outputBytes))
   const maxCounts: TokenCounts = {
     ...reported,
     inputTokens: BigIntOps.min(reported.inputTokens, quote.mostInput),

@@ -69,6 +69,9 @@ type TokenQuote = TokenVideoQuote | Extract<TableVideoQuote, { readonly unit: "t
 
 /** The maximum number of tokens charged for an order, whatever the vendor reports. */
 const mostTokens = (quote: TokenQuote): bigint => {
+  if (quote.isCapped === true) {
+    return quote.kind === "video_table" ? quote.units : quote.holdNano / quote.nanoPerToken
+  }
   if (quote.kind === "token_video" && quote.exposureNano !== undefined) {
     return quote.exposureNano / quote.nanoPerToken
   }

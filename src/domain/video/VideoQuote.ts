@@ -23,6 +23,12 @@ const MIN_INPUT_VIDEO_SECONDS = 4
 /** The least output seconds that are held if the model chooses the duration. */
 const SMART_PREPAID_SECONDS = 15
 
+/**
+ * True if the charge is never above the hold, which then covers the most that the order can cost;
+ * missing for other orders.
+ */
+const isCapped = Schema.optionalKey(Schema.Literal(true))
+
 export const TokenVideoQuote = Schema.Struct({
   kind: Schema.Literal("token_video"),
   resolution: Resolution,
@@ -40,7 +46,8 @@ export const TokenVideoQuote = Schema.Struct({
    * The maximum possible charge of an order whose size is not fully known in advance; missing if
    * the hold covers the whole size.
    */
-  exposureNano: Schema.optionalKey(Schema.BigIntFromString)
+  exposureNano: Schema.optionalKey(Schema.BigIntFromString),
+  isCapped
 })
 export type TokenVideoQuote = typeof TokenVideoQuote.Type
 
@@ -108,7 +115,8 @@ export const TableVideoQuote = Schema.Union([
      */
     estimatedTokens: Schema.BigIntFromString,
     /** The least tokens that are billed; 0 if there is no such limit. */
-    leastTokens: Schema.BigIntFromString
+    leastTokens: Schema.BigIntFromString,
+    isCapped
   })
 ])
 export type TableVideoQuote = typeof TableVideoQuote.Type
@@ -370,6 +378,21 @@ export const quoteByTable = (
         return withHold(tokenTerms(table, common, Math.ceil(inputs.videoSeconds ?? 0)))
     }
   })
+
+/**
+ * The quote of an order whose charge may never be above its hold: the hold is the most that a
+ * truthful answer of the vendor can lead to, and a larger count is charged at that.
+ */
+export const capVideoQuote = (quote: VideoQuote): VideoQuote => {
+  if (quote.kind === "token_video") {
+    const { exposureNano, ...rest } = quote
+    const mostTokens = (quote.estimatedTokens * EXPOSURE_PERCENT) / 100n
+    return { ...rest, holdNano: exposureNano ?? mostTokens * quote.nanoPerToken, isCapped: true }
+  }
+  return quote.kind === "video_table" && quote.unit === "token"
+    ? { ...quote, isCapped: true }
+    : quote
+}
 
 /** The kind of a video: videos of the same kind take about the same time. */
 export const VideoKind = Schema.Struct({

@@ -1,90 +1,38 @@
 /** The HTTP API of budgets, which limit what organisations, members and keys may spend. */
 import { Effect, Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { budgetPeriods, budgetScopes, usualThresholds } from "../../domain/money/budgets.ts"
 import { Amount } from "../../domain/money/Money.ts"
 import { plainText } from "../../domain/plainText.ts"
+import {
+  BudgetView,
+  budgetFields,
+  budgetScope,
+  MAX_PERCENT,
+  Thresholds
+} from "../../http/api/admin/budgets.ts"
 import { idParams } from "../../http/api/admin/lists.ts"
 import { bodyErrors, errors } from "../../http/api/apiErrors.ts"
 import { operation } from "../../http/api/document.ts"
 import { AllowedRoles, LookUp } from "../../http/api/middlewares.ts"
-import {
-  amount,
-  constant,
-  flag,
-  list,
-  oneOf,
-  pageQuery,
-  Timestamp,
-  text,
-  timeOrNull,
-  wholeNumber
-} from "../../http/api/shared.ts"
+import { constant, flag, list, pageQuery, text, wholeNumber } from "../../http/api/shared.ts"
 
-const MAX_THRESHOLDS = 10
-const MAX_PERCENT = 1000
 /** The percentage from which on a budget is listed as used. */
 const USUAL_USED_PERCENT = 80
 
-const Thresholds = Schema.Array(
-  Schema.Int.check(
-    Schema.isBetween(
-      { minimum: 1, maximum: MAX_PERCENT },
-      { expected: `a whole number from 1 to ${MAX_PERCENT}` }
-    )
-  )
-)
-  .check(Schema.isMaxLength(MAX_THRESHOLDS, { expected: `at most ${MAX_THRESHOLDS} percents` }))
-  .annotate({
-    description:
-      "Percents of the amount: when what is used reaches one, `budget.threshold` tells so, once in a period"
-  })
-
-const scope = oneOf(
-  budgetScopes,
-  "Whose orders count: a key's, a member's or all of an organisation"
-)
-
 const BudgetBody = Schema.Struct({
-  scope,
+  scope: budgetScope,
   subject_id: Schema.optionalKey(
     plainText().annotate({
       description: "The member or the key; of an organisation it may be left out"
     })
   ),
-  period: oneOf(
-    budgetPeriods,
-    "The calendar's day or month in the deployment's zone, or all of time"
-  ),
-  amount: Amount,
-  thresholds: Thresholds.pipe(Schema.withDecodingDefaultKey(Effect.succeed([...usualThresholds])))
+  ...budgetFields
 })
 
 const BudgetChangeBody = Schema.Struct({
   amount: Schema.optionalKey(Amount),
   thresholds: Schema.optionalKey(Thresholds)
 })
-
-export const BudgetView = Schema.Struct({
-  object: constant("budget", "Always `budget`"),
-  id: text("The budget's id"),
-  organization_id: text("Whose it is"),
-  scope,
-  subject_id: text("The organisation, the member or the key whose orders count"),
-  period: BudgetBody.fields.period,
-  amount: amount("How much may be held and charged in a period"),
-  thresholds: Thresholds,
-  held: amount("What open orders hold of it"),
-  charged: amount("What was charged in the period"),
-  used: amount("Both together"),
-  available: amount("What can still be ordered for; not below zero"),
-  exceeded: flag("More is used than the amount: new orders are refused, and what runs goes on"),
-  is_member_cap: flag("It is the member's `monthly_cap`, and refuses as `member_cap_exceeded`"),
-  started_at: timeOrNull("When the present period began; null where it is all of time"),
-  resets_at: timeOrNull("When the next one begins; null is never"),
-  created_at: Timestamp
-}).annotate({ identifier: "Budget", description: "What may be spent, and what is" })
-export type BudgetView = typeof BudgetView.Type
 
 const organization = idParams("organisation")
 const params = {

@@ -3,7 +3,7 @@
  */
 import { Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { SqlClient, type Statement } from "effect/sql"
+import { SqlClient, type SqlError, type Statement } from "effect/sql"
 import { budgetPeriods } from "../../domain/money/budgets.ts"
 import { makeConditions } from "../../postgres/client/conditions.ts"
 import {
@@ -13,6 +13,7 @@ import {
   rowsOf,
   withStatementTimeout
 } from "../../postgres/client/rows.ts"
+import { Changes } from "../../runtime/Changes.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import {
   Budget,
@@ -39,6 +40,10 @@ export const layerBudgets = Layer.effect(
     const { equals, isAfterCursor } = makeConditions(sql)
     const random = yield* SecureRandom.SecureRandom
     const { timeZone } = yield* Settings
+    const changes = yield* Changes
+    /** Whether a key has a budget of its own is a part of what gateways cache of the key. */
+    const notifyOfKeys = <A>(change: Effect.Effect<A, SqlError.SqlError>) =>
+      changes.changeAndNotify("keys", change)
 
     /**
      * Budgets of these rows with the use of the current period. A period without a row has no use.
@@ -84,9 +89,11 @@ export const layerBudgets = Layer.effect(
           return yield* noSuchSubject(scope)
         }
         const id = budgetPrefix + (yield* random.uuidV7())
-        yield* retryBriefly(sql`
-          SELECT create_budget(${timeZone}, ${organizationId}, ${id}, ${scope}, ${subjectId},
-                               ${period}, ${amountNano}, ${[...thresholds]}::int[], false)`)
+        yield* retryBriefly(
+          notifyOfKeys(sql`
+            SELECT create_budget(${timeZone}, ${organizationId}, ${id}, ${scope}, ${subjectId},
+                                 ${period}, ${amountNano}, ${[...thresholds]}::int[], false)`)
+        )
         return yield* find(organizationId, id)
       }),
       find,
@@ -101,7 +108,7 @@ export const layerBudgets = Layer.effect(
       remove: Effect.fn("Budgets.remove")(function* (organizationId, id) {
         yield* find(organizationId, id)
         yield* Effect.orDie(
-          withStatementTimeout(sql`SELECT remove_budget(${organizationId}, ${id})`)
+          notifyOfKeys(withStatementTimeout(sql`SELECT remove_budget(${organizationId}, ${id})`))
         )
       }),
       list: Effect.fn("Budgets.list")((organizationId, subjectId, page) => {

@@ -1,36 +1,12 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { InvalidRequest } from "../../domain/Errors.ts"
-import { formatNano } from "../../domain/money/Money.ts"
 import { operatorApi } from "../../http/api/contractOf.ts"
+import { budgetView } from "../../http/handlers/money/budgetView.ts"
 import { listView, pageOf } from "../../http/handlers/respond.ts"
 import { Access } from "../../services/Access.ts"
-import { type Budget, Budgets } from "../../services/money/Budgets.ts"
-import { BudgetsGroup, type BudgetView } from "./BudgetsApi.ts"
-
-const budgetView = (budget: Budget): BudgetView => {
-  const { amountNano, heldNano, capturedNano, startedAt, resetsAt } = budget
-  const usedNano = heldNano + capturedNano
-  return {
-    object: "budget",
-    id: budget.id,
-    organization_id: budget.organizationId,
-    scope: budget.scope,
-    subject_id: budget.subjectId,
-    period: budget.period,
-    amount: formatNano(amountNano),
-    thresholds: budget.thresholds,
-    held: formatNano(heldNano),
-    charged: formatNano(capturedNano),
-    used: formatNano(usedNano),
-    available: formatNano(usedNano < amountNano ? amountNano - usedNano : 0n),
-    exceeded: usedNano > amountNano,
-    is_member_cap: budget.isCap,
-    started_at: startedAt?.toISOString() ?? null,
-    resets_at: resetsAt?.toISOString() ?? null,
-    created_at: budget.createdAt.toISOString()
-  }
-}
+import { Budgets } from "../../services/money/Budgets.ts"
+import { BudgetsGroup } from "./BudgetsApi.ts"
 
 export const layerBudgetHandlers = HttpApiBuilder.group(
   operatorApi(BudgetsGroup),

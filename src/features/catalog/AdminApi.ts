@@ -7,6 +7,7 @@ import { Month } from "../../domain/money/months.ts"
 import { transferKinds } from "../../domain/money/transfers.ts"
 import { plainText } from "../../domain/plainText.ts"
 import { keyFields, Name } from "../../http/api/admin/bodies.ts"
+import { BudgetView, budgetFields } from "../../http/api/admin/budgets.ts"
 import { idParams } from "../../http/api/admin/lists.ts"
 import { bodyErrors, errors } from "../../http/api/apiErrors.ts"
 import { operation } from "../../http/api/document.ts"
@@ -70,6 +71,12 @@ const KeyBody = Schema.Struct({
   expires_at: keyFields.expires_at.pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
   requests_per_minute: keyFields.requests_per_minute.pipe(
     Schema.withDecodingDefaultKey(Effect.succeed(null))
+  ),
+  budget: Schema.optionalKey(
+    Schema.Struct(budgetFields).annotate({
+      description:
+        "A budget of the key's own, created with it: the key never spends more, whatever it orders"
+    })
   )
 })
 
@@ -256,7 +263,8 @@ export class AdminGroup extends HttpApiGroup.make("admin").add(
     payload: KeyBody,
     success: Schema.Struct({
       id: text("The key's id, to revoke it by"),
-      key: text("The key itself, shown here and never again")
+      key: text("The key itself, shown here and never again"),
+      budget: Schema.optionalKey(BudgetView)
     }),
     error: [errors.NotFound, ...bodyErrors]
   })

@@ -1,4 +1,4 @@
-import { Effect, Redacted, Schema } from "effect"
+import { Effect, Option, Redacted, Schema } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { CatalogDocument } from "../../domain/catalog/CatalogDocument.ts"
@@ -7,6 +7,7 @@ import { operatorApi } from "../../http/api/contractOf.ts"
 import { CurrentOperator } from "../../http/api/middlewares.ts"
 import { usageColumns } from "../../http/api/shared.ts"
 import { listOrCsv } from "../../http/handlers/csv.ts"
+import { budgetView } from "../../http/handlers/money/budgetView.ts"
 import { listView, pageOf } from "../../http/handlers/respond.ts"
 import {
   formatNanoOrNull,
@@ -20,6 +21,7 @@ import { Settings } from "../../runtime/Settings.ts"
 import { Access } from "../../services/Access.ts"
 import { Catalog, type CatalogReplacement } from "../../services/Catalog.ts"
 import { Ledger } from "../../services/Ledger.ts"
+import { Budgets } from "../../services/money/Budgets.ts"
 import { UsageLog, usageId } from "../../services/UsageLog.ts"
 import { AdminGroup, MemberUsageEntry } from "./AdminApi.ts"
 import { makeReplays } from "./replayAnswers.ts"
@@ -36,6 +38,7 @@ export const layerAdminHandlers = HttpApiBuilder.group(
   "admin",
   Effect.fn(function* (handlers) {
     const access = yield* Access
+    const budgets = yield* Budgets
     const catalog = yield* Catalog
     const ledger = yield* Ledger
     const usageLog = yield* UsageLog
@@ -86,14 +89,20 @@ export const layerAdminHandlers = HttpApiBuilder.group(
         const {
           expires_at: expiresAt,
           requests_per_minute: requestsPerMinute,
+          budget,
           ...options
         } = payload
-        const { id, key } = yield* access.createKey(params.id, {
+        const { id, key, organizationId, budgetId } = yield* access.createKey(params.id, {
           ...options,
           expiresAt,
-          requestsPerMinute
+          requestsPerMinute,
+          ...(budget === undefined ? {} : { budget: { ...budget, amountNano: budget.amount } })
         })
-        return { id, key: Redacted.value(key) }
+        const created = { id, key: Redacted.value(key) }
+        if (budgetId === null) return created
+        // The budget was created with the key, and an operator who removed it since sees none.
+        const found = yield* Effect.option(budgets.find(organizationId, budgetId))
+        return Option.isNone(found) ? created : { ...created, budget: budgetView(found.value) }
       }),
       readLedger: Effect.fn("admin.readLedger")(function* ({ params, query }) {
         yield* access.organization(params.id)

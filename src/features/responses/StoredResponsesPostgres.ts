@@ -24,7 +24,7 @@ const encodeContent = Schema.encodeSync(Content)
 const decodeContent = Schema.decodeUnknownEffect(Content)
 
 /** The subject for which a response is encrypted, so that it opens for no other organisation. */
-const subjectOf = (organizationId: string, id: string) => `response ${organizationId} ${id}`
+export const subjectOf = (organizationId: string, id: string) => `response ${organizationId} ${id}`
 
 export const layerStoredResponses = Layer.effect(
   StoredResponses,

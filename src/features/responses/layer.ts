@@ -3,6 +3,8 @@ import { layerResponseRemover } from "./ResponseRemover.ts"
 import { layerResponsesHandlers } from "./responsesHandlers.ts"
 import { layerStoredResponses } from "./StoredResponsesPostgres.ts"
 
+export { resealResponses } from "./responseRotation.ts"
+
 /** The feature's stores, over PostgreSQL. */
 export const layerStores = layerStoredResponses
 

@@ -1,9 +1,10 @@
 /** The HTTP API of a member's own account: pool, month, usage, and the receipt of each charge. */
-import { Effect, Schema } from "effect"
+import { Effect, Schema, Struct } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { chargeUnits } from "../../domain/money/charges.ts"
 import { sumSteps } from "../../domain/money/usageSums.ts"
 import { plainText } from "../../domain/plainText.ts"
+import { BudgetView } from "../../http/api/admin/budgets.ts"
 import { errors } from "../../http/api/apiErrors.ts"
 import { operation } from "../../http/api/document.ts"
 import { LookUp, RequiredScope } from "../../http/api/middlewares.ts"
@@ -31,6 +32,17 @@ import {
 } from "../../http/api/shared.ts"
 import { allScopes, Scope } from "../../services/Access.ts"
 
+const applicableBudgetFields = [
+  ...(["id", "scope", "period", "amount"] as const),
+  ...(["used", "available", "is_member_cap", "resets_at"] as const)
+] as const
+
+/** A budget as the holder of a key sees it: what it bounds, and what is left. */
+const ApplicableBudgetView = BudgetView.mapFields(Struct.pick(applicableBudgetFields)).annotate({
+  identifier: "ApplicableBudget",
+  description: "A budget that orders must fit into"
+})
+
 const BalanceView = Schema.Struct({
   currency: text("Currency of the amounts"),
   ...poolFields,
@@ -39,10 +51,14 @@ const BalanceView = Schema.Struct({
     cap: decimalOrNull("The member's cap; null is none"),
     used: amount("Charged in it"),
     held: amount("Held in it")
-  }).annotate({ description: "The member's current calendar month" })
+  }).annotate({ description: "The member's current calendar month" }),
+  budgets: arrayOf(
+    ApplicableBudgetView,
+    "The budgets into each of which an order with this key must fit"
+  )
 }).annotate({
   identifier: "Balance",
-  description: "The organisation's pool and the member's month"
+  description: "The organisation's pool, the member's month and the budgets of the key's orders"
 })
 
 /** The groups of a member's series, which covers only the member's own orders. */
@@ -151,7 +167,10 @@ export class AccountGroup extends HttpApiGroup.make("account").add(
     .annotate(LookUp, true)
     .annotate(RequiredScope, "usage")
     .annotateMerge(
-      operation("Read the balance", "The balance of the pool, and the member's month.")
+      operation(
+        "Read the balance",
+        "The balance of the pool, the member's month, and the budgets that apply to the key."
+      )
     ),
   HttpApiEndpoint.get("readKey", "/me", { success: KeyHolderView })
     .annotate(LookUp, true)

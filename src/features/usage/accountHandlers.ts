@@ -5,6 +5,7 @@ import { customerApi } from "../../http/api/contractOf.ts"
 import { CurrentCaller } from "../../http/api/middlewares.ts"
 import { UsageEntry, usageColumns } from "../../http/api/shared.ts"
 import { listOrCsv } from "../../http/handlers/csv.ts"
+import { budgetView } from "../../http/handlers/money/budgetView.ts"
 import { pageOf } from "../../http/handlers/respond.ts"
 import {
   formatNanoOrNull,
@@ -16,6 +17,7 @@ import {
 } from "../../http/handlers/views.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import { Ledger } from "../../services/Ledger.ts"
+import { Budgets } from "../../services/money/Budgets.ts"
 import { Accounts } from "../../services/operators/Accounts.ts"
 import { UsageLog } from "../../services/UsageLog.ts"
 import { AccountGroup } from "./AccountApi.ts"
@@ -28,6 +30,7 @@ export const layerAccountHandlers = HttpApiBuilder.group(
     const ledger = yield* Ledger
     const usageLog = yield* UsageLog
     const accounts = yield* Accounts
+    const budgets = yield* Budgets
     const readSeries = yield* makeReadSeries
     const { currency } = yield* Settings
     return handlers.handleAll({
@@ -79,7 +82,8 @@ export const layerAccountHandlers = HttpApiBuilder.group(
         return receiptView(currency, yield* usageLog.receipt(organizationId, memberId, params.id))
       }),
       balance: Effect.fn("account.balance")(function* () {
-        const { organizationId, memberId } = yield* CurrentCaller
+        const caller = yield* CurrentCaller
+        const { organizationId, memberId } = caller
         // The organisation of a key exists as long as the key does.
         const pool = yield* Effect.orDie(ledger.pool(organizationId))
         const month = yield* ledger.memberMonth(organizationId, memberId)
@@ -90,7 +94,8 @@ export const layerAccountHandlers = HttpApiBuilder.group(
             cap: formatNanoOrNull(month.capNano),
             used: formatNano(month.capturedNano),
             held: formatNano(month.heldNano)
-          }
+          },
+          budgets: (yield* budgets.listApplicable(caller)).map(budgetView)
         }
       })
     })

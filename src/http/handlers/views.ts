@@ -7,7 +7,13 @@ import type { AppliedPriceList } from "../../domain/catalog/PriceList.ts"
 import { chargeReason } from "../../domain/money/chargeReason.ts"
 import { formatNano } from "../../domain/money/Money.ts"
 import type { Tag } from "../../domain/money/metadata.ts"
-import { expectedChargeOf, exposureOf, formulaOf, type Quote } from "../../domain/money/Quote.ts"
+import {
+  expectedChargeOf,
+  exposureOf,
+  formulaOf,
+  isCapped,
+  type Quote
+} from "../../domain/money/Quote.ts"
 import { queuePlace } from "../../domain/queuePlace.ts"
 import type { TextQuote } from "../../domain/text/TextQuote.ts"
 import type { TableVideoQuote } from "../../domain/video/VideoQuote.ts"
@@ -213,6 +219,7 @@ export const quoteView = (
     object: "quote",
     ...order,
     hold: formatNano(quote.holdNano),
+    ...(isCapped(quote) ? { capped: true } : {}),
     ...exposureView(quote),
     ...(exposureOf(quote) === quote.holdNano ? {} : { exposure_reason: EXPOSURE_REASON }),
     expected_charge: formatNano(expectedChargeOf(quote)),

@@ -41,7 +41,7 @@ import {
   type VideoCall,
   type VideoProtocolRow
 } from "../../domain/video/VideoProtocol.ts"
-import { quoteByTable, quoteVideo } from "../../domain/video/VideoQuote.ts"
+import { capVideoQuote, quoteByTable, quoteVideo } from "../../domain/video/VideoQuote.ts"
 import {
   billingOf,
   defaultsTogether,
@@ -329,6 +329,7 @@ export const makeVideoResolution = Effect.gen(function* () {
           }
           return {
             ...priced,
+            quote: ordered.isCapped ? capVideoQuote(priced.quote) : priced.quote,
             adapter,
             parameters,
             blocks,

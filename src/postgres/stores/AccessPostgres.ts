@@ -5,6 +5,7 @@ import { SqlClient, type Statement } from "effect/sql"
 import { NotFound } from "../../domain/Errors.ts"
 import { Changes } from "../../runtime/Changes.ts"
 import { makeFreshCache } from "../../runtime/FreshCache.ts"
+import { Settings } from "../../runtime/Settings.ts"
 import { Access, type Caller, refusedKey, Scope } from "../../services/Access.ts"
 import {
   formatToken,
@@ -12,6 +13,7 @@ import {
   TOKEN_BYTES,
   tokenHash
 } from "../../services/bearerTokens.ts"
+import { budgetPrefix } from "../../services/money/Budgets.ts"
 import { columnsOf, retryBriefly, rowsOf, runOnce } from "../client/rows.ts"
 import { makeSetCap } from "./memberCaps.ts"
 import { makeTokenLookUps } from "./tokenLookUps.ts"
@@ -34,13 +36,15 @@ const KeyRow = Schema.Struct({
   requestsPerMinute: Schema.NullOr(Schema.Int),
   watermark: Schema.NullOr(Schema.Boolean),
   priceList: Schema.NullOr(Schema.String),
-  disabledOwner: Schema.NullOr(Schema.Literals(["organisation", "member"]))
+  disabledOwner: Schema.NullOr(Schema.Literals(["organisation", "member"])),
+  hasBudget: Schema.Boolean
 })
 const keyColumns = columnsOf(KeyRow, "k", {
   keyId: "k.id",
   watermark: "o.watermark",
   priceList: "o.price_list_id",
-  disabledOwner: DISABLED
+  disabledOwner: DISABLED,
+  hasBudget: "b.id IS NOT NULL"
 })
 
 const OwnerStateRow = Schema.Struct({ disabledOwner: KeyRow.fields.disabledOwner })
@@ -54,6 +58,7 @@ export const layerAccess = Layer.effect(
     const random = yield* SecureRandom.SecureRandom
     const changes = yield* Changes
     const setCap = yield* makeSetCap
+    const { timeZone } = yield* Settings
     const newId = (prefix: string) => Effect.map(random.uuidV7(), (uuid) => `${prefix}_${uuid}`)
 
     /** The holder of the unrevoked key that fits the condition, and when the key expires. */
@@ -63,7 +68,9 @@ export const layerAccess = Layer.effect(
           SELECT ${sql.literal(keyColumns)} FROM api_keys k
             JOIN organizations o ON o.id = k.organization_id
             JOIN members m ON m.organization_id = k.organization_id AND m.id = k.member_id
-           WHERE ${condition} AND k.revoked_at IS NULL`)
+            LEFT JOIN budgets b ON b.organization_id = k.organization_id AND b.subject_id = k.id
+           WHERE ${condition} AND k.revoked_at IS NULL
+           LIMIT 1`)
       )
       if (row === undefined) return null
       const { expiresAt, scopes, models, ...identity } = row
@@ -169,21 +176,30 @@ export const layerAccess = Layer.effect(
       }),
       createKey: Effect.fn("Access.createKey")(function* (
         memberId,
-        { name, expiresAt, requestsPerMinute = null, ...options }
+        { name, expiresAt, requestsPerMinute = null, budget, ...options }
       ) {
         const organizationId = yield* organizationOf(memberId)
         const id = yield* newId("key")
+        const budgetId = budget === undefined ? null : budgetPrefix + (yield* random.uuidV7())
         const key = formatToken("mg_", yield* random.randomBytes(TOKEN_BYTES))
         const scopes = [...options.scopes]
         const models = options.models === null ? null : [...options.models]
-        // The key is new, so no gateway can have cached it, and none needs a notification.
-        yield* retryBriefly(sql`
+        const insertKey = sql`
           INSERT INTO api_keys (organization_id, id, member_id, name, hash, scopes, models, expires_at,
                                 requests_per_minute)
           VALUES (${organizationId}, ${id}, ${memberId}, ${name}, decode(${tokenHash(key)}, 'hex'),
                   ${scopes}, ${models}, ${expiresAt}, ${requestsPerMinute})
-          ON CONFLICT (organization_id, id) DO NOTHING`)
-        return { id, key }
+          ON CONFLICT (organization_id, id) DO NOTHING`
+        const insertBudget =
+          budget === undefined
+            ? Effect.void
+            : Effect.asVoid(sql`
+                SELECT create_budget(${timeZone}, ${organizationId}, ${budgetId}, 'key', ${id},
+                                     ${budget.period}, ${budget.amountNano},
+                                     ${[...budget.thresholds]}::int[], false)`)
+        // The key is new, so no gateway can have cached it, and none needs a notification.
+        yield* retryBriefly(sql.withTransaction(Effect.andThen(insertKey, () => insertBudget)))
+        return { id, key, organizationId, budgetId }
       }),
       // An earlier time stays: `least` ignores null.
       revokeKey: Effect.fn("Access.revokeKey")(function* (id) {

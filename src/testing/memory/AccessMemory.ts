@@ -15,7 +15,8 @@ import {
   tokenHash
 } from "../../services/bearerTokens.ts"
 import { unknownOrganization } from "../../services/ledgerAnswers.ts"
-import { setCap } from "../money/countedBudgets.ts"
+import { budgetPrefix } from "../../services/money/Budgets.ts"
+import { beginBudget, setCap } from "../money/countedBudgets.ts"
 import type { StoredApiKey } from "../operators/storedAccounts.ts"
 import { MemoryStore, makeBooks } from "./MemoryStore.ts"
 
@@ -42,6 +43,11 @@ export const layerAccessMemory = Layer.effect(
       return books?.members.get(memberId)?.disabledAt === null ? null : "member"
     }
 
+    const hasBudget = (organizationId: string, keyId: string): boolean =>
+      [...(store.organizations.get(organizationId)?.budgets.values() ?? [])].some(
+        ({ subjectId }) => subjectId === keyId
+      )
+
     const holderOf = Effect.fnUntraced(function* ({
       id: keyId,
       organizationId,
@@ -60,7 +66,8 @@ export const layerAccessMemory = Layer.effect(
         keyId,
         scopes: new Set(scopes),
         models: models === null ? null : new Set(models),
-        requestsPerMinute
+        requestsPerMinute,
+        hasBudget: hasBudget(organizationId, keyId)
       } satisfies Caller
     })
 
@@ -105,7 +112,7 @@ export const layerAccessMemory = Layer.effect(
         setCap(store, books, cap, { nowMillis, timeZone })
         return id
       }),
-      createKey: Effect.fn("Access.createKey")(function* (memberId, options) {
+      createKey: Effect.fn("Access.createKey")(function* (memberId, { budget, ...options }) {
         const owner = [...store.organizations.values()].find(({ members }) => members.has(memberId))
         if (owner === undefined) return yield* new NotFound({ message: "No such member" })
         const id = yield* newId("key")
@@ -121,7 +128,18 @@ export const layerAccessMemory = Layer.effect(
           createdAt: yield* nowDate,
           revokedAt: null
         })
-        return { id, key }
+        if (budget === undefined) return { id, key, organizationId, budgetId: null }
+        const budgetId = budgetPrefix + (yield* random.uuidV7())
+        const nowMillis = yield* Clock.currentTimeMillis
+        const ownBudget = {
+          ...budget,
+          id: budgetId,
+          scope: "key",
+          subjectId: id,
+          isCap: false
+        } as const
+        beginBudget(store, owner, { ...ownBudget, organizationId }, { nowMillis, timeZone })
+        return { id, key, organizationId, budgetId }
       }),
       revokeKey: Effect.fn("Access.revokeKey")(function* (id) {
         const key = store.apiKeys.get(id)

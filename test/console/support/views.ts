@@ -60,5 +60,6 @@ export const views: ReadonlyArray<View> = [
   { name: "health-orphans", path: at("/health/orphans") },
   { name: "health-holds", path: at("/health/holds") },
   { name: "health-metrics", path: at("/health/metrics") },
+  { name: "agents", path: ({ organizationId }) => `/agents?organization=${organizationId}` },
   { name: "docs", path: at("/docs") }
 ]

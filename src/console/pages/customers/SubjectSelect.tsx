@@ -8,7 +8,7 @@ import { useApiQuery } from "../../gateway/hooks.tsx"
 const TYPING_MILLIS = 300
 const MAX_MATCHES = 50
 
-/** A field that selects a member or a key by the start of its name. */
+/** A field that selects an organisation, a member or a key by the start of its name. */
 export const SubjectSelect = ({
   organizationId,
   of,
@@ -16,8 +16,9 @@ export const SubjectSelect = ({
   error,
   onChange
 }: {
-  readonly organizationId: string
-  readonly of: "member" | "key"
+  /** The organisation of the members or keys; null for all organisations. */
+  readonly organizationId: string | null
+  readonly of: "organization" | "member" | "key"
   readonly value: string
   readonly error: ReactNode
   readonly onChange: (id: string) => void
@@ -27,19 +28,24 @@ export const SubjectSelect = ({
   const [input, setInput] = useState("")
   const [name] = useDebouncedValue(input.replace(/ \(.*\)$/, ""), TYPING_MILLIS)
   const query = {
-    organization_id: organizationId,
+    ...(organizationId === null ? {} : { organization_id: organizationId }),
     totals: "false" as const,
     limit: MAX_MATCHES,
     ...(name.trim() === "" ? {} : { name: name.trim() })
   }
   const matches = useApiQuery(["books", organizationId, of, "found", name], (gateway) =>
-    of === "member"
-      ? Effect.map(gateway.accounts.listMembers({ query }), ({ data }) =>
-          data.map((member) => ({ value: member.id, label: `${member.name} (${member.id})` }))
-        )
-      : Effect.map(gateway.accounts.listKeys({ query: { ...query, state: "valid" } }), ({ data }) =>
-          data.map((key) => ({ value: key.id, label: `${key.name} (${key.id})` }))
-        )
+    Effect.map(
+      of === "organization"
+        ? gateway.accounts.listOrganizations({ query })
+        : of === "member"
+          ? gateway.accounts.listMembers({ query })
+          : gateway.accounts.listKeys({ query: { ...query, state: "valid" } }),
+      ({
+        data
+      }: {
+        readonly data: ReadonlyArray<{ readonly id: string; readonly name: string }>
+      }) => data.map((match) => ({ value: match.id, label: `${match.name} (${match.id})` }))
+    )
   )
   return (
     <Select

@@ -1,59 +1,18 @@
 /** The API key of this tab: its permissions, its member's budget, and the spend of each key. */
-import { Badge, Card, Group, Stack, Text, Title } from "@mantine/core"
+import { Card, Group, Stack, Text, Title } from "@mantine/core"
 import { useTranslation } from "react-i18next"
 import { useApiQuery } from "../../gateway/hooks.tsx"
 import { useHasScopes, useMe } from "../../gateway/me.ts"
-import { Facts } from "../../parts/controls/Facts.tsx"
 import { RowTable } from "../../parts/DataTable.tsx"
 import { currentSlot } from "../../parts/money/currentSlot.ts"
 import { SpendBar } from "../../parts/money/SpendBar.tsx"
 import { QueryView } from "../../parts/QueryView.tsx"
-import { Amount, groupDigits, Id, Timestamp } from "../../parts/texts.tsx"
+import { Amount, groupDigits, Id } from "../../parts/texts.tsx"
+import { KeyFacts } from "./KeyFacts.tsx"
 
 const REFRESH_MILLIS = 15_000
 
 type Key = NonNullable<ReturnType<typeof useMe>["data"]>
-
-const Badges = ({ names }: { readonly names: ReadonlyArray<string> }) => (
-  <Group gap={4} component="span">
-    {names.map((name) => (
-      <Badge key={name} variant="default" tt="none" component="span">
-        {name}
-      </Badge>
-    ))}
-  </Group>
-)
-
-const KeyFacts = ({ apiKey }: { readonly apiKey: Key }) => {
-  const { t } = useTranslation("key")
-  const { t: accounts } = useTranslation("accounts")
-  const { models, requests_per_minute: rate } = apiKey
-  return (
-    <Card withBorder p="md">
-      <Facts
-        facts={[
-          { name: t("name"), value: apiKey.name },
-          { name: t("id"), value: <Id id={apiKey.id} /> },
-          { name: t("member"), value: apiKey.member_name },
-          { name: t("organization"), value: apiKey.organization_name },
-          { name: accounts("scopes"), value: <Badges names={apiKey.scopes} /> },
-          {
-            name: accounts("models"),
-            value: models === null ? accounts("allModels") : <Badges names={models} />
-          },
-          {
-            name: accounts("rate"),
-            value: rate === null ? accounts("usual") : groupDigits(String(rate))
-          },
-          {
-            name: accounts("expires"),
-            value: apiKey.expires_at === null ? t("never") : <Timestamp at={apiKey.expires_at} />
-          }
-        ]}
-      />
-    </Card>
-  )
-}
 
 /** The monthly cap of the member, which all of its keys share. */
 const Budget = () => {

@@ -10,7 +10,7 @@ import { useTranslation } from "react-i18next"
 import type { ModelEntry } from "../../../features/catalog/ModelsApi.ts"
 import { useApiQuery } from "../../gateway/hooks.tsx"
 import { QueryView } from "../../parts/QueryView.tsx"
-import { adaptDraft, type Draft, kindOfModel, newMessage } from "./form/draft.ts"
+import { adaptDraft, type Draft, kindOfModel, newMessage, type TextApi } from "./form/draft.ts"
 import { OrderForm } from "./form/OrderForm.tsx"
 import { storedModel, useStoredDraft } from "./form/storedDraft.ts"
 import { useAddress } from "./useAddress.ts"
@@ -56,7 +56,12 @@ const Result = ({ lane, onReply }: ResultProps) => {
   )
 }
 
-const Code = ({ lane: { order } }: { readonly lane: Lane }) => {
+interface CodeProps {
+  readonly lane: Lane
+  readonly onTextApi: (textApi: TextApi) => void
+}
+
+const Code = ({ lane: { order }, onTextApi }: CodeProps) => {
   const { t } = useTranslation("playground")
   const [isOpen, { toggle }] = useDisclosure(false)
   if (order === null) return null
@@ -74,7 +79,7 @@ const Code = ({ lane: { order } }: { readonly lane: Lane }) => {
       </Button>
       {isOpen ? (
         <Suspense fallback={<Skeleton height={HEIGHT} />}>
-          <CodeCard order={order} />
+          <CodeCard order={order} onTextApi={onTextApi} />
         </Suspense>
       ) : null}
     </Stack>
@@ -141,7 +146,7 @@ const Playground = ({ models, model, address }: Props) => {
             onChoose={choose}
             onCompare={compare}
           />
-          {isComparing ? null : <Code lane={first} />}
+          {isComparing ? null : <Code lane={first} onTextApi={(textApi) => change({ textApi })} />}
         </Stack>
       </Grid.Col>
       {isComparing ? (

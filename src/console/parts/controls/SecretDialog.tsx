@@ -4,6 +4,7 @@
  */
 import { Alert, Button, CopyButton, Group, Modal, Stack, TextInput } from "@mantine/core"
 import { IconAlertTriangle, IconCheck, IconCopy } from "@tabler/icons-react"
+import type { ReactNode } from "react"
 import { useTranslation } from "react-i18next"
 import { useRestoreFocus } from "./ActionDialog.tsx"
 
@@ -13,9 +14,11 @@ interface Props {
   readonly label: string
   readonly secret: string
   readonly onConfirm: () => void
+  /** What else is shown with the secret. */
+  readonly children?: ReactNode
 }
 
-export const SecretDialog = ({ title, label, secret, onConfirm }: Props) => {
+export const SecretDialog = ({ title, label, secret, onConfirm, children }: Props) => {
   const { t } = useTranslation()
   useRestoreFocus()
   return (
@@ -40,6 +43,7 @@ export const SecretDialog = ({ title, label, secret, onConfirm }: Props) => {
           classNames={{ input: "id" }}
           onFocus={(event) => event.currentTarget.select()}
         />
+        {children}
         <Group justify="flex-end">
           <CopyButton value={secret}>
             {({ copied, copy }) => (

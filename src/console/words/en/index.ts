@@ -1,5 +1,6 @@
 /** The English texts, one file for each area. */
 import { accounts } from "./accounts.ts"
+import { agents } from "./agents.ts"
 import { books } from "./books.ts"
 import { catalog } from "./catalog.ts"
 import { channels } from "./channels.ts"
@@ -18,6 +19,7 @@ import { wizard } from "./wizard.ts"
 
 export const en = {
   accounts,
+  agents,
   books,
   catalog,
   channels,

@@ -83,6 +83,8 @@ export const playground = {
   removeMessage: "Remove message {{number}}",
   maxTokens: "Max tokens",
   streams: "Stream response",
+  textApi: "API",
+  textApis: { chat: "Chat completions", responses: "Responses" },
   default: "default",
   defaultOf: "default {{value}}",
   duration: "Duration",

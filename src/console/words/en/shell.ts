@@ -43,6 +43,7 @@ export const shell = {
     customers: "Customers",
     operators: "Operators",
     health: "Health",
+    agents: "Agents",
     docs: "API reference"
   },
   offline: "You are offline. What is shown may be out of date.",

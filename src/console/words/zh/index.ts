@@ -2,6 +2,7 @@
 import type { en } from "../en/index.ts"
 import type { Translated } from "../Translated.ts"
 import { accounts } from "./accounts.ts"
+import { agents } from "./agents.ts"
 import { books } from "./books.ts"
 import { catalog } from "./catalog.ts"
 import { channels } from "./channels.ts"
@@ -20,6 +21,7 @@ import { wizard } from "./wizard.ts"
 
 export const zh: Translated<typeof en> = {
   accounts,
+  agents,
   books,
   catalog,
   channels,

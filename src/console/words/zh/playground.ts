@@ -86,6 +86,8 @@ export const playground: Translated<typeof english> = {
   removeMessage: "删除第 {{number}} 条消息",
   maxTokens: "最大输出 token 数",
   streams: "流式响应",
+  textApi: "API",
+  textApis: { chat: "Chat completions", responses: "Responses" },
   default: "默认",
   defaultOf: "默认 {{value}}",
   duration: "时长",

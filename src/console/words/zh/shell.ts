@@ -45,6 +45,7 @@ export const shell: Translated<typeof english> = {
     customers: "客户",
     operators: "运营人员",
     health: "健康",
+    agents: "智能体",
     docs: "API 参考"
   },
   offline: "您处于离线状态，显示的内容可能不是最新的。",

@@ -70,6 +70,11 @@ const common = {
   ),
   currency,
   hold: decimal("The amount that is held before the vendor is called", "4.968"),
+  capped: Schema.optionalKey(
+    flag(
+      "Always true: the order is never charged above its hold, which is the most that it can cost. Orders of a key with a budget of its own are"
+    )
+  ),
   exposure: Schema.optionalKey(
     decimal(
       "The most the order can cost, where that is more than the hold: while it is open, the pool refuses orders for which this leaves no money",

@@ -3,7 +3,7 @@ import { Badge, Button, Card, Group, SimpleGrid, Stack, Text, Title } from "@man
 import type { Effect } from "effect"
 import { useState } from "react"
 import { useTranslation } from "react-i18next"
-import type { BudgetView } from "../../../../features/budgets/BudgetsApi.ts"
+import type { BudgetView } from "../../../../http/api/admin/budgets.ts"
 import { useApiMutation, usePages, useSession } from "../../../gateway/hooks.tsx"
 import { hasRole } from "../../../gateway/session.ts"
 import { FailureNote } from "../../../parts/FailureNote.tsx"

@@ -2,8 +2,11 @@
  * The order in the form as source code. The code reads the API key from the environment and never
  * contains it.
  */
-import type { Order } from "../form/draft.ts"
-import { isObject, omitFields, type Sample, script, shell } from "./samples.ts"
+
+import { shell } from "../../../parts/shellText.ts"
+import { isTextKind, type Order, type OrderKind } from "../form/draft.ts"
+import { aiCall, aiChat, aiHead, aiOptions, aiResponse } from "./aiTextCode.ts"
+import { omitFields, type Sample, script } from "./samples.ts"
 import {
   aiTranscription,
   curlTranscription,
@@ -14,8 +17,7 @@ import {
   typedTranscriptionImport
 } from "./transcriptionCode.ts"
 
-export const languages = ["curl", "openai", "ai", "typed"] as const
-export type Language = (typeof languages)[number]
+type Language = "curl" | "openai" | "ai" | "typed"
 
 const LONGEST_URL = 200
 const MAX_URL_PREFIX = 40
@@ -77,6 +79,8 @@ console.log(done.task_status, done.content?.video_url)`,
 console.log(images.data.map(({ url }) => url))`,
   chat: (body: string) => `const chat = await client.chat.completions.create(${body})
 console.log(chat.choices[0].message.content)`,
+  response: (body: string) => `const response = await client.responses.create(${body})
+console.log(response.output_text)`,
   embedding: (body: string) => `const vectors = await client.embeddings.create(${body})
 console.log(vectors.data.map(({ embedding }) => embedding))`,
   rerank: (body: string) => `const ranking = await client.post("/rerank", { body: ${body} })
@@ -86,12 +90,18 @@ await writeFile("${soundFile(order)}", Buffer.from(await speech.arrayBuffer()))`
   asr: (_: string, order: Order) => openaiTranscription(order)
 } as const
 
-const openaiStream = (body: string) => `const stream = await client.chat.completions.create(${body})
-for await (const chunk of stream) process.stdout.write(chunk.choices[0]?.delta.content ?? "")`
+const openaiStreams: Partial<Record<OrderKind, (body: string) => string>> = {
+  chat: (body) => `const stream = await client.chat.completions.create(${body})
+for await (const chunk of stream) process.stdout.write(chunk.choices[0]?.delta.content ?? "")`,
+  response: (body) => `const stream = await client.responses.create(${body})
+for await (const event of stream) {
+  if (event.type === "response.output_text.delta") process.stdout.write(event.delta)
+}`
+}
 
 const openai = ({ origin, order }: Sample): string => {
   const { kind, body } = order
-  const end = body.stream === true ? openaiStream : openaiEnds[kind]
+  const end = (body.stream === true ? openaiStreams[kind] : undefined) ?? openaiEnds[kind]
   const imports = kind === "tts" ? IMPORT_WRITE : kind === "asr" ? IMPORT_STREAM : ""
   return `${imports}import OpenAI from "openai"
 
@@ -104,54 +114,6 @@ const client = new Client({ baseURL: "${origin}/v1", apiKey: process.env.GATEWAY
 
 ${end(script(body), order)}`
 }
-
-const aiHead = (origin: string, names: string) => `import { ${names} } from "ai"
-import { createOpenAICompatible } from "@ai-sdk/openai-compatible"
-
-const gateway = createOpenAICompatible({
-  name: "gateway",
-  baseURL: "${origin}/v1",
-  apiKey: process.env.GATEWAY_KEY,
-  includeUsage: true
-})
-`
-
-const isMessage = (value: unknown): value is { readonly role: string; readonly content: unknown } =>
-  isObject(value) && typeof value.role === "string" && "content" in value
-
-/**
- * The messages in the form of the AI SDK, which has separate instructions and other content parts
- * for images.
- */
-const aiMessages = (messages: unknown) => {
-  const all = Array.isArray(messages) ? messages.filter(isMessage) : []
-  const instructions = all.flatMap(({ role, content }) => (role === "system" ? [content] : []))
-  return {
-    ...(instructions.length === 0 ? {} : { instructions: instructions.join("\n") }),
-    messages: all
-      .filter(({ role }) => role !== "system")
-      .map((message) =>
-        Array.isArray(message.content)
-          ? { ...message, content: message.content.map(aiPart) }
-          : message
-      )
-  }
-}
-
-const aiPart = (part: unknown): unknown =>
-  isObject(part) && isObject(part.image_url)
-    ? { type: "file", mediaType: "image/png", data: part.image_url.url }
-    : part
-
-const aiOptions = (extraOptions: Readonly<Record<string, unknown>>) =>
-  Object.keys(extraOptions).length === 0 ? {} : { providerOptions: { gateway: extraOptions } }
-
-const call = (model: string, extraOptions: Readonly<Record<string, unknown>>): string =>
-  Object.entries(extraOptions)
-    .map(([name, value]) => `,\n  ${name}: ${script(value, "  ")}`)
-    .join("")
-    .replace(/^/, `{\n  model: ${model}`)
-    .concat("\n}")
 
 const aiVideo = ({
   origin,
@@ -209,19 +171,22 @@ const aiImage = ({ origin, order: { body } }: Sample): string => {
   }
   const { prompt, n, size } = body
   return `${aiHead(origin, "generateImage")}
-const { images } = await generateImage(${call(`gateway.imageModel(${JSON.stringify(body.model)})`, {
-    prompt,
-    ...(n === undefined ? {} : { n }),
-    ...(size === undefined ? {} : { size }),
-    ...aiOptions(extraOptions)
-  })})
+const { images } = await generateImage(${aiCall(
+    `gateway.imageModel(${JSON.stringify(body.model)})`,
+    {
+      prompt,
+      ...(n === undefined ? {} : { n }),
+      ...(size === undefined ? {} : { size }),
+      ...aiOptions(extraOptions)
+    }
+  )})
 console.log(images.map(({ mediaType, uint8Array }) => [mediaType, uint8Array.length]))`
 }
 
 const aiEmbedding = ({ origin, order: { body } }: Sample): string => {
   const values = [body.input].flat()
   return `${aiHead(origin, "embedMany")}
-const { embeddings } = await embedMany(${call(
+const { embeddings } = await embedMany(${aiCall(
     `gateway.embeddingModel(${JSON.stringify(body.model)})`,
     {
       values,
@@ -231,25 +196,11 @@ const { embeddings } = await embedMany(${call(
 console.log(embeddings)`
 }
 
-const aiChat = ({ origin, order: { body } }: Sample): string => {
-  const callText = call(`gateway(${JSON.stringify(body.model)})`, {
-    ...aiMessages(body.messages),
-    ...(body.max_tokens === undefined ? {} : { maxOutputTokens: body.max_tokens }),
-    ...aiOptions(omitFields(body, "model", "messages", "max_tokens", "stream", "stream_options"))
-  })
-  return body.stream === true
-    ? `${aiHead(origin, "streamText")}
-const { textStream } = streamText(${callText})
-for await (const piece of textStream) process.stdout.write(piece)`
-    : `${aiHead(origin, "generateText")}
-const { text } = await generateText(${callText})
-console.log(text)`
-}
-
 const aiWriters = {
   video: aiVideo,
   image: aiImage,
   chat: aiChat,
+  response: aiResponse,
   embedding: aiEmbedding,
   rerank: aiRerank,
   tts: aiSpeech,
@@ -277,6 +228,13 @@ const typedCalls = {
   yield* Stream.isStream(answer)
     ? Stream.runForEach(answer, ({ data }) => Console.log(data))
     : Console.log(answer)`,
+  response: (payload: string, headers: string) => `const answer = yield* gateway.responses.create({
+    payload: ${payload},
+    headers: ${headers}
+  })
+  yield* Stream.isStream(answer)
+    ? Stream.runForEach(answer, ({ data }) => Console.log(data))
+    : Console.log(JSON.stringify(answer.output))`,
   embedding: (payload: string, headers: string) => `const vectors = yield* gateway.texts.embed({
     payload: ${payload},
     headers: ${headers}
@@ -303,7 +261,7 @@ const typedCalls = {
 const typedClient = ({ origin, order, key }: Sample): string => {
   const { kind, body } = order
   const headers = `{ "idempotency-key": "${key}" }`
-  const isStreamed = kind === "chat" || kind === "tts"
+  const isStreamed = isTextKind(kind) || kind === "tts"
   const imports =
     kind === "tts"
       ? IMPORT_WRITE

@@ -25,9 +25,3 @@ export const script = (value: unknown, indent = ""): string =>
 
 export const omitFields = (body: Order["body"], ...names: ReadonlyArray<string>) =>
   Object.fromEntries(Object.entries(body).filter(([name]) => !names.includes(name)))
-
-/**
- * A text as a quoted shell argument. Inside single quotes only the single quote itself needs
- * escaping.
- */
-export const shell = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`

@@ -2,8 +2,10 @@
  * A transcription as source code, which reads the recording from the folder where it runs: a file
  * is too large to be part of code.
  */
+
+import { shell } from "../../../parts/shellText.ts"
 import { type Order, transcriptFormatOf } from "../form/draft.ts"
-import { isObject, omitFields, type Sample, script, shell } from "./samples.ts"
+import { isObject, omitFields, type Sample, script } from "./samples.ts"
 
 export const IMPORT_STREAM = `import { createReadStream } from "node:fs"
 `

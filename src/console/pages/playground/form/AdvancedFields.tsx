@@ -20,6 +20,7 @@ import { choicesOf, editsVideo, formatsOf, hasField, kindOfModel, soundsOf } fro
 import { type Field, type FormProps, fieldAttribute } from "./faults.ts"
 import { NoteRows } from "./NoteRows.tsx"
 import { ParameterFields } from "./ParameterFields.tsx"
+import { TextApiChoice } from "./TextApiChoice.tsx"
 
 const sizes = ["1024x1024", "1536x1024", "1024x1536", "512x512", "256x256"]
 
@@ -184,6 +185,10 @@ const ChatFields = ({ model, draft, change, errorOf }: FormProps) => {
         checked={draft.streams}
         onChange={(event) => change({ streams: event.currentTarget.checked })}
       />
+      <Stack gap={4}>
+        <Input.Label labelElement="div">{t("textApi")}</Input.Label>
+        <TextApiChoice value={draft.textApi} onChange={(textApi) => change({ textApi })} />
+      </Stack>
     </Group>
   )
 }

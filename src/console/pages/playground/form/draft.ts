@@ -47,6 +47,10 @@ const Recording = Schema.Struct({
   seconds: Schema.NullOr(Schema.Finite)
 })
 
+/** The APIs in whose form a text is ordered. */
+export const textApis = ["chat", "responses"] as const
+export type TextApi = (typeof textApis)[number]
+
 const sounds = ["unsaid", "yes", "no"] as const
 const NumberOrText = Schema.Union([Schema.Finite, Schema.String])
 
@@ -73,6 +77,7 @@ export const Draft = Schema.Struct({
   size: Schema.String,
   maxTokens: NumberOrText,
   streams: Schema.Boolean,
+  textApi: Schema.Literals(textApis),
   /** The documents of a ranking: one for each line. */
   documents: Schema.String,
   topN: NumberOrText,
@@ -112,6 +117,7 @@ export const emptyDraft = (): Draft => ({
   size: "",
   maxTokens: "",
   streams: true,
+  textApi: "chat",
   documents: "",
   topN: "",
   voice: "",
@@ -251,12 +257,19 @@ export const soundsOf = (model: ModelEntry): ReadonlyArray<Draft["sound"]> =>
 
 export type OrderedKind = "video" | "image" | "chat" | "embedding" | "rerank" | "tts" | "asr"
 
+/** The kinds of orders: those of the models, and texts that are ordered by the Responses API. */
+export type OrderKind = OrderedKind | "response"
+
 /** Whether the orders of this kind are tasks, which are followed by their ids. */
-export const isTaskKind = (kind: OrderedKind): kind is "video" | "image" =>
+export const isTaskKind = (kind: OrderKind): kind is "video" | "image" =>
   kind === "video" || kind === "image"
 
+/** Whether the orders of this kind are answered by a text, which may be streamed. */
+export const isTextKind = (kind: OrderKind): kind is "chat" | "response" =>
+  kind === "chat" || kind === "response"
+
 export interface Order {
-  readonly kind: OrderedKind
+  readonly kind: OrderKind
   readonly path: string
   readonly body: Readonly<Record<string, unknown>>
   /** The file in the body of a transcription; null if there is none. */
@@ -327,6 +340,36 @@ const chatBody = (draft: Draft, media: ReadonlyArray<Medium>) => ({
   ...(draft.streams ? { stream: true, stream_options: { include_usage: true } } : {})
 })
 
+/**
+ * The same as a request of the Responses API: a leading system message is its instructions, and a
+ * message alone is its input.
+ */
+const responseBody = (draft: Draft, media: ReadonlyArray<Medium>) => {
+  const [first, ...others] = draft.messages
+  const hasInstructions = first?.role === "system" && others.length > 0
+  const messages = hasInstructions ? others : draft.messages
+  const [only, ...further] = messages
+  const isText = only?.role === "user" && further.length === 0 && media.length === 0
+  return {
+    ...(hasInstructions ? { instructions: first.text } : {}),
+    input: isText
+      ? only.text
+      : messages.map(({ role, text }, index) => ({
+          role,
+          content:
+            media.length === 0 || index < messages.length - 1
+              ? text
+              : [
+                  { type: "input_text", text },
+                  ...media.map(({ url }) => ({ type: "input_image", image_url: url }))
+                ]
+        })),
+    ...numberField("max_output_tokens", draft.maxTokens),
+    ...parameterFields(draft),
+    ...(draft.streams ? { stream: true } : {})
+  }
+}
+
 const linesOf = (text: string): ReadonlyArray<string> =>
   text.split("\n").filter((line) => line.trim() !== "")
 
@@ -368,6 +411,7 @@ const paths = {
   video: "/v1/videos/generations",
   image: "/v1/images/generations",
   chat: "/v1/chat/completions",
+  response: "/v1/responses",
   embedding: "/v1/embeddings",
   rerank: "/v1/rerank",
   tts: "/v1/audio/speech",
@@ -378,13 +422,15 @@ const bodies = {
   video: videoBody,
   image: imageBody,
   chat: chatBody,
+  response: responseBody,
   embedding: embeddingBody,
   rerank: rerankBody,
   tts: speechBody,
   asr: transcriptionBody
 } as const
 
-const isOrdered = (modality: string): modality is OrderedKind => Object.hasOwn(paths, modality)
+const isOrdered = (modality: string): modality is OrderedKind =>
+  modality !== "response" && Object.hasOwn(paths, modality)
 
 /** The kind of order for a model; null for models that cannot be ordered. */
 export const kindOfModel = ({ modality, status, prices }: ModelEntry): OrderedKind | null => {
@@ -393,18 +439,22 @@ export const kindOfModel = ({ modality, status, prices }: ModelEntry): OrderedKi
   return isOrdered(modality) ? modality : null
 }
 
-export const orderOf = (kind: OrderedKind, model: ModelEntry, draft: Draft): Order => ({
-  kind,
-  path: paths[kind],
-  recording: kind === "asr" ? draft.recording : null,
-  soundFormat: draft.format ?? choicesOf(model, "response_format")?.[0] ?? "",
-  body: {
-    model: model.id,
-    // Media rows without an address are still being edited.
-    ...bodies[kind](
-      draft,
-      draft.media.filter(({ url }) => url !== "")
-    ),
-    ...metadataField(draft.notes)
+/** The order of a model; a text is ordered by the API that the form names. */
+export const orderOf = (modelKind: OrderedKind, model: ModelEntry, draft: Draft): Order => {
+  const kind = modelKind === "chat" && draft.textApi === "responses" ? "response" : modelKind
+  return {
+    kind,
+    path: paths[kind],
+    recording: kind === "asr" ? draft.recording : null,
+    soundFormat: draft.format ?? choicesOf(model, "response_format")?.[0] ?? "",
+    body: {
+      model: model.id,
+      // Media rows without an address are still being edited.
+      ...bodies[kind](
+        draft,
+        draft.media.filter(({ url }) => url !== "")
+      ),
+      ...metadataField(draft.notes)
+    }
   }
-})
+}

@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import type { ModelEntry } from "../../../../features/catalog/ModelsApi.ts"
 import { decodeDetails, failureOf } from "../../../gateway/failures.ts"
-import { type Draft, parametersOf } from "./draft.ts"
+import { type Draft, kindOfModel, parametersOf } from "./draft.ts"
 
 const fields = [
   "prompt",
@@ -79,12 +79,21 @@ const formFields: Readonly<Record<string, Field>> = {
   timestamp_granularities: "parameters"
 }
 
+/** Names of fields of the Responses API that belong to a form field of a text. */
+const textFields: Readonly<Record<string, Field>> = {
+  input: "messages",
+  instructions: "messages",
+  max_output_tokens: "max_tokens"
+}
+
 const isField = (name: string): name is Field => fields.some((field) => field === name)
 
 /** The field of the form for an API field; the vendor's own fields of the model go first. */
 const fieldOf = (path: string, model: ModelEntry | null): Field | null => {
   const name = path.split(/[.[]/)[0] ?? ""
   if (model !== null && Object.hasOwn(parametersOf(model), name)) return "parameters"
+  const textField = textFields[name]
+  if (model !== null && kindOfModel(model) === "chat" && textField !== undefined) return textField
   return isField(name) ? name : (formFields[name] ?? null)
 }
 

@@ -2,7 +2,7 @@
  * The order in a form for its quote: quotes have a smaller size limit than orders, and files are
  * the largest part.
  */
-import type { Order } from "./draft.ts"
+import { isTextKind, type Order } from "./draft.ts"
 
 const MAX_BYTES = 900_000
 const PLACEHOLDER_TEXT = "…"
@@ -54,6 +54,7 @@ const withWords = ({ kind, body }: Order): Order["body"] => {
     case "image":
       return withPlaceholders(body, { prompt: PLACEHOLDER_TEXT })
     case "embedding":
+    case "response":
     case "tts":
       return withPlaceholders(body, { input: PLACEHOLDER_TEXT })
     case "rerank":
@@ -91,6 +92,6 @@ export const quotableOrder = (model: string, order: Order): Quotable => {
   const text = JSON.stringify(body)
   if (text.length <= MAX_BYTES) return { body, isRough: false }
   const light = JSON.stringify(withoutFiles(body))
-  const isRough = order.kind === "chat" || text.includes('"data:video/')
+  const isRough = isTextKind(order.kind) || text.includes('"data:video/')
   return { body: { ...JSON.parse(light), model }, isRough }
 }

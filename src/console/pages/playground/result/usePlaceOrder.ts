@@ -3,7 +3,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query"
 import { Schema } from "effect"
 import { useEffect, useRef, useState } from "react"
 import { useSession } from "../../../gateway/hooks.tsx"
-import { isTaskKind, type Order } from "../form/draft.ts"
+import { isTaskKind, isTextKind, type Order } from "../form/draft.ts"
 import { placeOrder } from "./placeOrder.ts"
 import { type Counts, readText, type StreamedText } from "./textStream.ts"
 import { readWhole, type WholeAnswer } from "./wholeAnswer.ts"
@@ -89,7 +89,7 @@ export const usePlaceOrder = (onTask: (id: string) => void) => {
       const response = await placeOrder(session, order, key, controller.signal)
       if (isTaskKind(kind)) return onTask((await decodeAccepted(await response.json())).id)
       const trace = { model, before, counts: null }
-      if (kind === "chat") return readChat(response, trace, controller.signal)
+      if (isTextKind(kind)) return readChat(response, trace, controller.signal)
       setAnswer({ ...(await readWhole(kind, response, order)), trace })
     },
     onSettled: () => cache.invalidateQueries({ queryKey: ["quote"] })

@@ -1,6 +1,6 @@
 /** The answers that are shown only when they are complete, such as vectors, rankings and sounds. */
 import { Schema } from "effect"
-import { type Order, type OrderedKind, transcriptFormatOf } from "../form/draft.ts"
+import { type Order, type OrderKind, transcriptFormatOf } from "../form/draft.ts"
 
 export interface RankedDocument {
   readonly text: string
@@ -86,7 +86,9 @@ const readers = {
   rerank: readRanking,
   tts: readSound,
   asr: readTranscript
-} as const satisfies Readonly<Record<Exclude<OrderedKind, "video" | "image" | "chat">, unknown>>
+} as const satisfies Readonly<
+  Record<Exclude<OrderKind, "video" | "image" | "chat" | "response">, unknown>
+>
 
 export const readWhole = (
   kind: keyof typeof readers,
