@@ -12,6 +12,7 @@ import * as budgets from "./features/budgets/layer.ts"
 import * as catalog from "./features/catalog/layer.ts"
 import * as files from "./features/files/layer.ts"
 import * as history from "./features/history/layer.ts"
+import * as messages from "./features/messages/layer.ts"
 import * as priceLists from "./features/priceLists/layer.ts"
 import * as reconciliations from "./features/reconciliations/layer.ts"
 import * as responses from "./features/responses/layer.ts"
@@ -96,6 +97,7 @@ const layerApi = HttpApiBuilder.layer(ReferenceApi, { openapiPath: "/openapi.jso
     history.layerHandlers,
     priceLists.layerHandlers,
     reconciliations.layerHandlers,
+    messages.layerHandlers,
     responses.layerHandlers,
     signIn.layerHandlers,
     statements.layerHandlers,

@@ -1,6 +1,7 @@
 /** The complete HTTP contract, without server code, for clients. */
 import { ModelsGroup } from "../features/catalog/ModelsApi.ts"
 import { FilesGroup } from "../features/files/FilesApi.ts"
+import { MessagesGroup } from "../features/messages/MessagesApi.ts"
 import { ResponsesGroup } from "../features/responses/ResponsesApi.ts"
 import { signInApi } from "../features/signIn/SignInApi.ts"
 import { StatementsGroup } from "../features/statements/StatementsApi.ts"
@@ -25,6 +26,7 @@ export class GatewayApi extends customerApi(
   FilesGroup,
   TextsGroup,
   ResponsesGroup,
+  MessagesGroup,
   AudioGroup,
   QuotesGroup,
   AccountGroup,

@@ -11,6 +11,7 @@ import {
 } from "../domain/Errors.ts"
 import { editRequest, type ImageEditBody } from "../domain/image/ImageEditRequest.ts"
 import type { ImageBody, ImageRequest } from "../domain/image/ImageRequest.ts"
+import type { MessagesBody } from "../domain/messages/MessagesRequest.ts"
 import type { RerankBody } from "../domain/rerank/RerankRequest.ts"
 import type { ResponsesBody } from "../domain/responses/ResponsesRequest.ts"
 import type { SpeechBody } from "../domain/speech/SpeechRequest.ts"
@@ -40,6 +41,7 @@ import type { PaidOrder } from "./orderValue.ts"
 import { makePaidOrders } from "./paidOrder.ts"
 import { type StreamedAnswer, StreamedResponse } from "./streamedAnswer.ts"
 import { makeTranscriptionRequests, speechRequest } from "./text/audioRequests.ts"
+import { messageRequest } from "./text/messages/messageRequest.ts"
 import { makeResponseRequests, makeStoredAnswer } from "./text/responses/responseRequest.ts"
 import { makeSpeechTask } from "./text/speechTask.ts"
 import { makeStreamedWork, type StreamedWork } from "./text/streamedWork.ts"
@@ -118,6 +120,12 @@ export class Orders extends Context.Service<
     response(
       caller: Caller,
       body: ResponsesBody,
+      key?: string
+    ): OrderResultOr<AnswerBody | StreamedResponse>
+    /** Like `chat`, in the form of the Messages API. */
+    message(
+      caller: Caller,
+      body: MessagesBody,
       key?: string
     ): OrderResultOr<AnswerBody | StreamedResponse>
     embeddings(caller: Caller, body: EmbeddingBody, key?: string): OrderResultOr<AnswerBody>
@@ -242,6 +250,11 @@ const makeIdempotentPaths = Effect.gen(function* () {
       replayOf: replays.text,
       storedAnswer
     }),
+    message: withIdempotency<AnswerBody | StreamedResponse>({
+      path: "/v1/messages",
+      modalities: ["chat", "vlm"],
+      replayOf: replays.text
+    }),
     embeddings: withIdempotency({
       path: "/v1/embeddings",
       modalities: ["embedding"],
@@ -360,6 +373,23 @@ export const layerOrders = Layer.effect(
       return yield* runStreamed(streamed, key)
     })
 
+    const runMessage = Effect.fnUntraced(function* (
+      caller: Caller,
+      body: MessagesBody,
+      key: RequestKey | null
+    ) {
+      const { request, withMessage, lastEvents } = yield* messageRequest(body)
+      if (body.stream !== true) {
+        return yield* runToEnd(Effect.map(workOrder(caller, request), withMessage), key)
+      }
+      const streamed = Effect.map(textStream(caller, request), ({ answer, order, ...rest }) => ({
+        ...rest,
+        order: withMessage(order),
+        answer: new StreamedResponse(answer, lastEvents)
+      }))
+      return yield* runStreamed(streamed, key)
+    })
+
     /** Runs an order whose sound is read and measured before the hold. */
     const runTranscription = (
       caller: Caller,
@@ -408,6 +438,8 @@ export const layerOrders = Layer.effect(
         idempotent.response(caller, body, key, (requestKey) =>
           runResponse(caller, body, requestKey)
         ),
+      message: (caller, body, key) =>
+        idempotent.message(caller, body, key, (requestKey) => runMessage(caller, body, requestKey)),
       embeddings: (caller, body, key) =>
         idempotent.embeddings(caller, body, key, (requestKey) =>
           runToEnd(workOrder(caller, embeddingRequest(body)), requestKey)

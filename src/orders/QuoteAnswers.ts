@@ -15,6 +15,7 @@ import {
   type VideoUnsupportedProtocol
 } from "../domain/Errors.ts"
 import type { ImageBody } from "../domain/image/ImageRequest.ts"
+import type { MessagesBody } from "../domain/messages/MessagesRequest.ts"
 import type { Quote } from "../domain/money/Quote.ts"
 import type { RerankBody } from "../domain/rerank/RerankRequest.ts"
 import type { ResponsesBody } from "../domain/responses/ResponsesRequest.ts"
@@ -44,6 +45,7 @@ import {
   speechRequest,
   transcriptionWork
 } from "./text/audioRequests.ts"
+import { messageRequest } from "./text/messages/messageRequest.ts"
 import { makeResponseRequests } from "./text/responses/responseRequest.ts"
 
 /**
@@ -112,6 +114,7 @@ export class Quotes extends Context.Service<
     images(caller: Caller, body: ImageBody): Effect.Effect<Quoted, QuoteRefusal>
     chat(caller: Caller, body: ChatBody): Effect.Effect<Quoted, QuoteRefusal>
     response(caller: Caller, body: ResponsesBody): Effect.Effect<Quoted, QuoteRefusal>
+    message(caller: Caller, body: MessagesBody): Effect.Effect<Quoted, QuoteRefusal>
     embeddings(caller: Caller, body: EmbeddingBody): Effect.Effect<Quoted, QuoteRefusal>
     rerank(caller: Caller, body: RerankBody): Effect.Effect<Quoted, QuoteRefusal>
     speech(caller: Caller, body: SpeechBody): Effect.Effect<Quoted, QuoteRefusal>
@@ -228,6 +231,11 @@ export const layerQuotes = Layer.effect(
           Effect.flatMap(responseRequest(caller, body), ({ request }) =>
             resolve.work(caller, request)
           )
+        ),
+      message: (caller, body) =>
+        quoteWithMoney(
+          caller,
+          Effect.flatMap(messageRequest(body), ({ request }) => resolve.work(caller, request))
         ),
       embeddings: (caller, body) =>
         quoteWithMoney(caller, resolve.work(caller, embeddingRequest(body))),

@@ -5,14 +5,13 @@ import { HumanMessage } from "@langchain/core/messages"
 import { tool as chainTool } from "@langchain/core/tools"
 import { ChatOpenAI } from "@langchain/openai"
 import { Agent, tool as agentTool, OpenAIProvider, Runner } from "@openai/agents"
-import { generateText, Output, stepCountIs, streamText, tool } from "ai"
 import { Effect } from "effect"
 import OpenAI from "openai"
 import { zodResponsesFunction, zodTextFormat } from "openai/helpers/zod"
 import type { ResponseInput } from "openai/resources/responses/responses"
 import type { Reasoning } from "openai/resources/shared"
-import { z } from "zod"
 import { demoCatalog } from "../../src/demoCatalog.ts"
+import { usesAiModel, Weather } from "../support/aiModels.ts"
 import { type Customer, Gateway, layerTestGateway, quickSettings } from "../support/gateway.ts"
 import { done, openaiOf, rejection } from "../support/officialClients.ts"
 import { textEvents } from "../support/responseEvents.ts"
@@ -20,7 +19,6 @@ import { textEvents } from "../support/responseEvents.ts"
 /** A model of a vendor with chats alone, and one of a vendor with the Responses API. */
 const models = ["talk-1", "talk-2"] as const
 
-const Weather = z.strictObject({ city: z.string(), days: z.int().min(1).max(7) })
 const forecast = zodResponsesFunction({ name: "forecast", parameters: Weather })
 
 const connectionOf = (who: Customer) =>
@@ -209,40 +207,7 @@ layer(layerTestGateway("postgres", quickSettings, { catalogFor: demoCatalog }), 
     Effect.gen(function* () {
       const gateway = yield* Gateway
       const openai = createOpenAI(yield* connectionOf(yield* gateway.customer("10")))
-      const weather = tool({
-        inputSchema: Weather,
-        execute: async ({ city, days }) => `rain in ${city} for ${days} days`
-      })
-      const { steps, text } = yield* done(() =>
-        generateText({
-          model: openai(model),
-          prompt: "the weather?",
-          tools: { weather },
-          stopWhen: stepCountIs(3)
-        })
-      )
-      assert.deepStrictEqual(
-        steps.map(({ finishReason }) => finishReason),
-        ["tool-calls", "stop"]
-      )
-      assert.isNotEmpty(text)
-      const streamed = yield* done(async () => {
-        const stream = streamText({ model: openai(model), prompt: "a lighthouse" })
-        let text = ""
-        for await (const piece of stream.textStream) text += piece
-        return { text, usage: await stream.usage, reason: await stream.finishReason }
-      })
-      assert.isNotEmpty(streamed.text)
-      assert.strictEqual(streamed.reason, "stop")
-      assert.isAbove(streamed.usage.outputTokens ?? 0, 0)
-      const { output } = yield* done(() =>
-        generateText({
-          model: openai(model),
-          prompt: "the weather?",
-          output: Output.object({ schema: Weather })
-        })
-      )
-      assert.isTrue(Weather.safeParse(output).success)
+      yield* usesAiModel(openai(model))
     })
   )
 

@@ -34,6 +34,7 @@ const environmentOf = Effect.fnUntraced(function* (kind: DatabaseKind) {
 
 const talk = { model: "talk-1", messages: [{ role: "user", content: "a lighthouse" }] }
 const stream = { ...talk, stream: true }
+const message = { ...talk, max_tokens: 100 }
 const response = respond("a lighthouse")
 const ownResponse = { ...response, model: "talk-own" }
 const responseStream = { ...response, stream: true }
@@ -60,6 +61,7 @@ const paths = {
   later: "images/generations",
   texts: "chat/completions",
   responses: "responses",
+  messages: "messages",
   speech: "audio/speech",
   "speech later": "audio/speech"
 } as const
@@ -127,6 +129,9 @@ const places: ReadonlyArray<
   ["text.finished", "responses", ownResponse, 1, "99.999804", "as before"],
   ["text.finished", "responses", ownStream, 1, "99.999804", "as before"],
   ["text.finished", "responses", { ...response, store: false }, 1, "99.999804", "gone"],
+  ["text.held", "messages", message, 0, "100", "given up"],
+  ["text.made", "messages", { ...message, stream: true }, 1, "100", "given up"],
+  ["text.finished", "messages", message, 1, "99.999804", "gone"],
   ["text.held", "speech", voice, 0, "100", "given up"],
   ["text.made", "speech", voice, 1, "100", "given up"],
   ["text.finished", "speech", voice, 1, "99.9988", "gone"],

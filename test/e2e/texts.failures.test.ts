@@ -138,6 +138,11 @@ for (const kind of databasesInTurn(import.meta.filename)) {
         "/v1/responses as a stream",
         (text: string) => respond(text, { model: "talk-held", stream: true })
       ],
+      ["/v1/messages", (text: string) => talk(text, { model: "talk-held", max_tokens: 100 })],
+      [
+        "/v1/messages as a stream",
+        (text: string) => talk(text, { model: "talk-held", max_tokens: 100, stream: true })
+      ],
       ["/v1/embeddings", (input: string) => ({ model: "vector-held", input })]
     ] as const)("a refusal that quotes what %s was sent is kept without it", ([name, orderOf]) =>
       Effect.gen(function* () {

@@ -30,6 +30,7 @@ layer(layerTestGateway("embedded"), { excludeTestServices: true, timeout: "60 se
       ["POST", "/v1/completions", "POST /v1/chat/completions"],
       ["POST", "/responses", "POST /v1/responses"],
       ["POST", "/v1/response", "POST /v1/responses"],
+      ["POST", "/messages", "POST /v1/messages"],
       ["POST", "/V1/Chat/Completion/", "POST /v1/chat/completions"],
       ["POST", "/v1/embedding", "POST /v1/embeddings"],
       ["POST", "/v1/images/variations", "POST /v1/images/edits"],

@@ -18,6 +18,7 @@ import {
   CLOUD_VOICE,
   ELEVEN_MODEL,
   isResponse,
+  MESSAGE,
   OWN_RESPONSE,
   otherModels,
   type Plan,
@@ -117,6 +118,7 @@ const laneCatalog = (url: string, lane: number): typeof CatalogWrite.Encoded => 
         prices: modality === "video" ? film : paint
       })),
       { id: named("talk"), ...talk },
+      { id: named(MESSAGE), ...talk },
       ...responseModels.map((model) => ({
         id: named(model),
         ...talk,
@@ -141,7 +143,7 @@ const laneCatalog = (url: string, lane: number): typeof CatalogWrite.Encoded => 
         channel: named(protocol),
         upstream_model: upstream
       })),
-      ...["talk", ...responseModels, "vector", "rank", "voice", "listen"].map((name) => ({
+      ...["talk", MESSAGE, ...responseModels, "vector", "rank", "voice", "listen"].map((name) => ({
         model: named(name),
         channel: text
       })),
@@ -223,7 +225,7 @@ const paths = {
 } as const
 
 const pathOf = ({ kind, model }: Plan): string =>
-  isResponse(model) ? "/v1/responses" : paths[kind]
+  isResponse(model) ? "/v1/responses" : model === MESSAGE ? "/v1/messages" : paths[kind]
 
 const DOCUMENTS = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
 const SHOTS = [

@@ -300,8 +300,11 @@ export const responseModels = [RESPONSE, OWN_RESPONSE] as const
 /** Whether the order has the form of the Responses API. */
 export const isResponse = (model: string): boolean => model.startsWith(RESPONSE)
 
+/** Ordered as a message, in the form of Anthropic's API. */
+export const MESSAGE = "message"
+
 const ownModels: Readonly<Partial<Record<Kind, ReadonlyArray<string>>>> = {
-  chat: ["talk", RESPONSE, OWN_RESPONSE],
+  chat: ["talk", RESPONSE, OWN_RESPONSE, MESSAGE],
   embedding: ["vector"],
   rerank: ["rank"],
   speech: ["voice", ELEVEN_MODEL, CLOUD_VOICE],

@@ -185,6 +185,40 @@ const examples: ReadonlyMap<string, ReadonlyArray<object>> = new Map<string, Rea
       ]
     ],
     [
+      "POST /v1/messages",
+      [
+        { model: "talk-1", max_tokens: 20, messages: [{ role: "user", content: "hello" }] },
+        {
+          model: "look-1",
+          max_tokens: 20,
+          system: [{ type: "text", text: "be brief" }],
+          messages: [
+            {
+              role: "user",
+              content: [
+                { type: "text", text: "what is it?" },
+                { type: "image", source: { type: "url", url: "https://files.test/1.png" } }
+              ]
+            },
+            {
+              role: "assistant",
+              content: [{ type: "tool_use", id: "c1", name: "f", input: {} }]
+            },
+            {
+              role: "user",
+              content: [{ type: "tool_result", tool_use_id: "c1", content: "a lighthouse" }]
+            }
+          ],
+          stream: true,
+          stop_sequences: ["END"],
+          tools: [{ name: "f", input_schema: { type: "object" } }],
+          tool_choice: { type: "auto", disable_parallel_tool_use: true },
+          thinking: { type: "enabled", budget_tokens: 1024 },
+          output_config: { effort: "low" }
+        }
+      ]
+    ],
+    [
       "POST /v1/embeddings",
       [
         { model: "vector-1", input: "a lighthouse" },

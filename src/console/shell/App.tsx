@@ -1,7 +1,7 @@
 /** The layout around every page: menu, session, language and appearance. */
 import { Alert, Anchor, AppShell, Burger, Button, Group, Stack, Title } from "@mantine/core"
 import { useDisclosure, useDocumentTitle } from "@mantine/hooks"
-import { useEffect, useRef } from "react"
+import { lazy, useEffect, useRef } from "react"
 import { useTranslation } from "react-i18next"
 import { Link, Redirect, Route, Switch, useLocation, useSearch } from "wouter"
 import { useSession } from "../gateway/hooks.tsx"
@@ -11,9 +11,17 @@ import { isAt } from "../parts/isAt.ts"
 import { Choices } from "./Choices.tsx"
 import { Menu } from "./Menu.tsx"
 import { movedAddress } from "./movedPages.ts"
-import { PageView } from "./PageView.tsx"
+import { PageFrame, PageView } from "./PageView.tsx"
 import { pages, pagesOf } from "./pages.ts"
-import { SignIn } from "./SignIn.tsx"
+
+// Whoever is signed in does not load it.
+const SignInForm = lazy(async () => ({ default: (await import("./SignIn.tsx")).SignIn }))
+
+const SignIn = () => (
+  <PageFrame>
+    <SignInForm />
+  </PageFrame>
+)
 
 const MENU_WIDTH = 220
 const HEADER_HEIGHT = 56

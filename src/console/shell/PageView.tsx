@@ -61,6 +61,21 @@ class PageBoundary extends Component<{ readonly children: ReactNode }> {
   }
 }
 
+/** What is shown of a page while its code is loaded, or cannot be. */
+export const PageFrame = ({ children }: { readonly children: ReactNode }) => (
+  <PageBoundary>
+    <Suspense
+      fallback={
+        <Center h={200}>
+          <Loader />
+        </Center>
+      }
+    >
+      {children}
+    </Suspense>
+  </PageBoundary>
+)
+
 export const PageView = ({ page: { name, scopes = [], view: View } }: { readonly page: Page }) => {
   const { t } = useTranslation()
   const { data: me } = useMe()
@@ -76,16 +91,8 @@ export const PageView = ({ page: { name, scopes = [], view: View } }: { readonly
     )
   }
   return (
-    <PageBoundary key={name}>
-      <Suspense
-        fallback={
-          <Center h={200}>
-            <Loader />
-          </Center>
-        }
-      >
-        <View />
-      </Suspense>
-    </PageBoundary>
+    <PageFrame key={name}>
+      <View />
+    </PageFrame>
   )
 }

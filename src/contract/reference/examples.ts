@@ -145,6 +145,34 @@ const chatExamples: Examples = {
   }
 }
 
+const messageExamples: Examples = {
+  text: {
+    summary: "A text",
+    value: {
+      model: "talk-1",
+      max_tokens: 256,
+      system: "Be brief",
+      messages: [{ role: "user", content: "Describe a lighthouse at dusk" }]
+    }
+  },
+  tool: {
+    summary: "A tool, as a stream",
+    value: {
+      model: "talk-1",
+      max_tokens: 256,
+      messages: [{ role: "user", content: "When does the lamp turn?" }],
+      tools: [
+        {
+          name: "look_up",
+          description: "The hours of a lamp",
+          input_schema: { type: "object", properties: { lamp: { type: "string" } } }
+        }
+      ],
+      stream: true
+    }
+  }
+}
+
 const responseExamples: Examples = {
   response: {
     summary: "A question with instructions",
@@ -310,6 +338,7 @@ export const examples: Partial<Readonly<Record<OperationId, Examples>>> = {
   },
   "texts.chat": chatExamples,
   "responses.create": responseExamples,
+  "messages.create": messageExamples,
   "texts.embed": embeddingExamples,
   "quotes.quote": {
     ...videoExamples,

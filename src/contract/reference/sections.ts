@@ -45,6 +45,12 @@ const parts: Readonly<Record<string, ReadonlyArray<Section>>> = {
       contents: ["responses"]
     },
     {
+      title: "Messages",
+      description:
+        "Texts in the form of Anthropic's Messages API, with its errors and its key header.",
+      contents: ["messages"]
+    },
+    {
       title: "Speech",
       description: "Texts that are spoken, charged by characters or tokens.",
       contents: ["audio"]

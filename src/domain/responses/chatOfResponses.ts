@@ -33,7 +33,8 @@ export interface TranslatedChat {
 
 type Fields = Readonly<Record<string, unknown>>
 
-interface ChatMessage {
+/** A message of a chat, as the chat of another form is built from it. */
+export interface ChatMessage {
   readonly role: string
   readonly content: string | ReadonlyArray<Fields> | null
   readonly tool_calls?: ReadonlyArray<Fields>
@@ -228,7 +229,7 @@ const formatOf = (format: TextFormat): Fields => {
 }
 
 /** The fields that have a value. */
-const present = (fields: Fields): Fields =>
+export const present = (fields: Fields): Fields =>
   Object.fromEntries(
     Object.entries(fields).filter(([, value]) => value !== undefined && value !== null)
   )

@@ -18,7 +18,7 @@ export interface ResponseHead {
   readonly createdAtSeconds: number
   /** The model's name in the catalog. */
   readonly model: string
-  readonly request: ResponsesBody
+  readonly request: Omit<ResponsesBody, "input"> & Partial<Pick<ResponsesBody, "input">>
 }
 
 export interface ResponseState {

@@ -39,6 +39,11 @@ export class TakesLinks extends Context.Service<TakesLinks, TaskKind>()(
   "gateway/http/TakesLinks"
 ) {}
 
+/** Marks a route on which a key may stand in the header `x-api-key` instead of a bearer token. */
+export class TakesKeyHeader extends Context.Service<TakesKeyHeader, boolean>()(
+  "gateway/http/TakesKeyHeader"
+) {}
+
 /**
  * Marks a route that is free of charge. The rate limit of this name applies in addition to the
  * limit of all requests.

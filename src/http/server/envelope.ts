@@ -15,6 +15,7 @@ import { answerOf, turnOf } from "./connectionTurns.ts"
 import { countedAnswer } from "./countedAnswers.ts"
 import { makeCrossOrigin } from "./crossOrigin.ts"
 import { errorResponse } from "./errorResponse.ts"
+import { withMessageErrors } from "./messageErrors.ts"
 import { withRequestMetrics } from "./requestMetrics.ts"
 import { encodeModelId, pathOf, Routes, type RouteTable, targetOf } from "./routes.ts"
 import { noRoute } from "./wrongPaths.ts"
@@ -163,7 +164,8 @@ export const layerEdge = HttpRouter.middleware(
             request.method,
             matchedRoute?.path
           )
-          const inTurn = Effect.map(measuredAnswer, (response) =>
+          const formedAnswer = withMessageErrors(original, measuredAnswer)
+          const inTurn = Effect.map(formedAnswer, (response) =>
             HttpServerResponse.setHeaders(
               withCrossOrigin(
                 original,

@@ -46,7 +46,7 @@ const foreignPaths: ReadonlyMap<string, ReadonlyArray<string>> = new Map([
   ["/chat", [CHAT]],
   ["/completions", [CHAT]],
   ["/responses", ["/v1/responses"]],
-  ["/messages", [CHAT]],
+  ["/messages", ["/v1/messages"]],
   ["/engines", ["/v1/models"]],
   ["/audio/translations", ["/v1/audio/transcriptions"]],
   ["/health", ["/healthz"]],

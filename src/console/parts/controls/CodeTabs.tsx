@@ -21,19 +21,20 @@ interface Props {
 
 export const CodeTabs = ({ tabs, labelOf, copyLabel }: Props) => {
   const { t } = useTranslation()
-  const [chosen, setChosen] = useState(tabs[0].name)
-  const { name, code, hint } = tabs.find((tab) => tab.name === chosen) ?? tabs[0]
+  // Names may have spaces, which the ids of tabs must not have.
+  const [place, setPlace] = useState("0")
+  const { name, code, hint } = tabs[Number(place)] ?? tabs[0]
   return (
     <Stack gap="sm">
-      <Tabs value={name} onChange={(value) => setChosen(value ?? name)}>
+      <Tabs value={place} onChange={(value) => setPlace(value ?? place)}>
         <Tabs.List>
-          {tabs.map((tab) => (
-            <Tabs.Tab key={tab.name} value={tab.name}>
+          {tabs.map((tab, index) => (
+            <Tabs.Tab key={tab.name} value={String(index)}>
               {tab.name}
             </Tabs.Tab>
           ))}
         </Tabs.List>
-        <Tabs.Panel value={name} pt="sm">
+        <Tabs.Panel value={place} pt="sm">
           <Code block className="code" tabIndex={0} aria-label={labelOf(name)}>
             {code}
           </Code>

@@ -1,6 +1,8 @@
-import { Effect, type Schema } from "effect"
+import { Effect, type Schema, type SchemaAST } from "effect"
+import { HttpServerRequest } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { ImageBody } from "../../../domain/image/ImageRequest.ts"
+import { MessagesBody } from "../../../domain/messages/MessagesRequest.ts"
 import { isWorkQuote } from "../../../domain/money/workQuotes.ts"
 import { RerankBody } from "../../../domain/rerank/RerankRequest.ts"
 import { ResponsesBody } from "../../../domain/responses/ResponsesRequest.ts"
@@ -19,17 +21,26 @@ import type { Caller } from "../../../services/Access.ts"
 import { customerApi } from "../../api/contractOf.ts"
 import { CurrentCaller } from "../../api/middlewares.ts"
 import { QuoteBody, QuotesGroup } from "../../api/orders/QuotesApi.ts"
+import { strictParsing } from "../../api/shared.ts"
 import { bodyOf, decodeBody } from "../../server/requestRules.ts"
 import { quoteView } from "../views.ts"
 
 const quoteBody = bodyOf(QuoteBody)
 
+/**
+ * Whether the body is one of `/v1/messages`, which clients of that API send with its version. Its
+ * own fields tell it without the header.
+ */
+const isMessage = (body: object, headers: { readonly [name: string]: string | undefined }) =>
+  headers["anthropic-version"] !== undefined || "system" in body || "stop_sequences" in body
+
 /** Decodes a body as the ordering route does, and quotes it. */
 const decodeAndQuote = <S extends Schema.Top & { readonly DecodingServices: never }>(
   schema: S,
-  quote: (caller: Caller, body: S["Type"]) => Effect.Effect<Quoted, QuoteRefusal>
+  quote: (caller: Caller, body: S["Type"]) => Effect.Effect<Quoted, QuoteRefusal>,
+  options: SchemaAST.ParseOptions = {}
 ) => {
-  const decode = decodeBody(schema)
+  const decode = decodeBody(schema, options)
   return (caller: Caller, body: unknown) =>
     Effect.flatMap(decode(body), (order) => quote(caller, order))
 }
@@ -52,10 +63,15 @@ export const layerQuotesHandlers = HttpApiBuilder.group(
     const quoteByFile = decodeAndQuote(TranscriptionBody, quotes.transcription)
     const quoteChat = decodeAndQuote(ChatBody, quotes.chat)
     const quoteResponse = decodeAndQuote(ResponsesBody, quotes.response)
+    const quoteMessage = decodeAndQuote(MessagesBody, quotes.message, strictParsing)
     const quoteText = (caller: Caller, body: object) =>
-      "input" in body && !("messages" in body)
-        ? quoteResponse(caller, body)
-        : quoteChat(caller, body)
+      Effect.gen(function* () {
+        const { headers } = yield* HttpServerRequest.HttpServerRequest
+        if ("input" in body && !("messages" in body)) return yield* quoteResponse(caller, body)
+        return isMessage(body, headers)
+          ? yield* quoteMessage(caller, body)
+          : yield* quoteChat(caller, body)
+      })
     const quoteBy = {
       video: decodeAndQuote(VideoBody, quotes.video),
       image: decodeAndQuote(ImageBody, quotes.images),

@@ -29,6 +29,7 @@ import {
   FreeCall,
   HeldOpen,
   RequiredScope,
+  TakesKeyHeader,
   TakesLinks
 } from "../../api/middlewares.ts"
 import { admitAnswer } from "../countedAnswers.ts"
@@ -73,6 +74,7 @@ const conditionsOf = byEndpoint((endpoint) => {
     heldOpen: Context.getOrUndefined(annotations, HeldOpen),
     // Other routes with this middleware take keys alone.
     takesSessions: endpoint.path.startsWith("/v1/"),
+    takesKeyHeader: Context.getOrUndefined(annotations, TakesKeyHeader) ?? false,
     takesLinks: Context.getOrUndefined(annotations, TakesLinks) !== undefined
   }
 })
@@ -132,6 +134,14 @@ const noMember = new PermissionDenied({
   message: "The account of this session is in no organisation here; after a change, sign in again"
 })
 
+/** The key of a request: its bearer token, or where the route takes one and has none, its header. */
+const keyOf = (credential: Redacted.Redacted, { takesKeyHeader }: Conditions) =>
+  takesKeyHeader && Redacted.value(credential) === ""
+    ? Effect.map(HttpServerRequest.HttpServerRequest, ({ headers }) =>
+        Redacted.make(headers["x-api-key"] ?? "")
+      )
+    : Effect.succeed(credential)
+
 const invalidLink = new InvalidApiKey({
   message: "The link is closed, has expired or is not whole: read the task again for a fresh one"
 })
@@ -152,21 +162,22 @@ export const layerAuthorization = Layer.effect(
       "requests that wait at this gateway"
     )
 
-    /** The holder of the key in the header; without a header, of the key that the session stands for. */
+    /** The holder of the key in the header; without a key, of the one that the session stands for. */
     const authenticate = Effect.fnUntraced(function* (
-      credential: Redacted.Redacted,
-      { takesSessions }: Conditions
+      bearer: Redacted.Redacted,
+      conditions: Conditions
     ) {
       const request = yield* HttpServerRequest.HttpServerRequest
       const address = Option.getOrUndefined(request.remoteAddress)
-      const signedIn = takesSessions
-        ? yield* sessionOf(request, (token) => guardOf(address, token))
-        : null
-      if (signedIn === null) {
-        if (Redacted.value(credential) === "") return yield* yield* withoutToken
+      const credential = yield* keyOf(bearer, conditions)
+      if (Redacted.value(credential) !== "") {
         const guard = guardOf(address, credential)
         return yield* failAsOverloaded(access.authenticate(credential, guard))
       }
+      const signedIn = conditions.takesSessions
+        ? yield* sessionOf(request, (token) => guardOf(address, token))
+        : null
+      if (signedIn === null) return yield* yield* withoutToken
       const { organizationId, keyId } = signedIn.member ?? (yield* noMember)
       return yield* failAsOverloaded(access.callerOf(organizationId, keyId))
     })
@@ -176,11 +187,11 @@ export const layerAuthorization = Layer.effect(
      * request, or when no permit is free.
      */
     const admitByKey = Effect.fnUntraced(function* (
-      credential: Redacted.Redacted,
+      bearer: Redacted.Redacted,
       conditions: Conditions
     ) {
       const { hasBody, policies, scopes } = conditions
-      const caller = yield* authenticate(credential, conditions)
+      const caller = yield* authenticate(bearer, conditions)
       const { disabledOwner = null } = caller
       if (disabledOwner !== null) return yield* disabledCaller(disabledOwner)
       yield* Effect.tapError(rates.within(policies, caller), () =>

@@ -2,8 +2,7 @@
  * Requests of responses. A vendor with a Responses API of its own gets the request as it is; any
  * other vendor gets it as a chat, whose answer is written as a response.
  */
-import { Cause, Clock, Effect, Exit, Predicate, Result } from "effect"
-import { Sse } from "effect/encoding"
+import { Cause, Effect, Exit, Result } from "effect"
 import type { UpstreamError } from "../../../domain/Errors.ts"
 import { encodeAnswer, JSON_TYPE } from "../../../domain/RawAnswer.ts"
 import { invalidFields } from "../../../domain/requestFields.ts"
@@ -18,14 +17,9 @@ import type { ResponsesBody } from "../../../domain/responses/ResponsesRequest.t
 import { eventsOfResponse } from "../../../domain/responses/responseEvents.ts"
 import { responseIdOf } from "../../../domain/responses/responseIds.ts"
 import type { Fields, ResponseHead } from "../../../domain/responses/responseObject.ts"
-import {
-  makeChatWriter,
-  type ResponseEvent,
-  type ResponseWriter
-} from "../../../domain/responses/responseWriter.ts"
+import { makeChatWriter, type ResponseWriter } from "../../../domain/responses/responseWriter.ts"
 import { Failpoints } from "../../../runtime/Failpoints.ts"
 import { Settings } from "../../../runtime/Settings.ts"
-import { isWithin, type JsonBounds } from "../../../runtime/texts/jsonWalk.ts"
 import type { Caller } from "../../../services/Access.ts"
 import type { TextAdapter, TextAnswer, TextPiece } from "../../../services/ProtocolAdapter.ts"
 import { StoredResponses } from "../../../services/results/StoredResponses.ts"
@@ -33,6 +27,7 @@ import type { OrderBody } from "../../idempotency.ts"
 import { chatRequest, type WholeRequest, type WorkNames } from "../../OrderResolution.ts"
 import type { PaidOrder } from "../../orderValue.ts"
 import { StreamedAnswer, StreamedResponse } from "../../streamedAnswer.ts"
+import { currentSeconds, encodeEvents, wholeChat, writeWith } from "../chatPieces.ts"
 import type { StreamedTextRequest } from "../textStream.ts"
 import { failedWhileWriting, hasFailed } from "../workOrder.ts"
 import { makeConversations } from "./conversations.ts"
@@ -47,69 +42,6 @@ interface ResponseRequest {
   /** The last events of its stream: its end, or the error that cut it short. */
   readonly lastEventsOf: (error: UpstreamError | null) => Uint8Array | null
 }
-
-const utf8 = new TextEncoder()
-
-/** Events as the standard sends them: each with its type as its name. */
-const encodeEvents = (events: ReadonlyArray<ResponseEvent>): Uint8Array | null =>
-  events.length === 0
-    ? null
-    : utf8.encode(
-        events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join("")
-      )
-
-/** Deeper values could not be encoded again. */
-const bounds: JsonBounds = {
-  levels: 64,
-  values: Number.POSITIVE_INFINITY,
-  arrayNumbers: 0,
-  otherBytes: Number.POSITIVE_INFINITY
-}
-
-/** The JSON in a vendor's text; null where it is none, or too deep. */
-const parseJson = (text: string): unknown => {
-  if (!isWithin(Buffer.from(text), bounds)) return null
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
-}
-
-/** The data of an event; null for a comment. */
-const dataIn = (event: Uint8Array): string | null => {
-  let data: string | null = null
-  const parser = Sse.makeParser((parsed) => {
-    if (parsed._tag === "Event") data = parsed.data
-  })
-  parser.feed(Buffer.from(event).toString("utf8"))
-  return data
-}
-
-/**
- * Writes the events of a stream from its vendor's pieces. Data of any other form cannot be sent to
- * the client, and are not charged.
- */
-const writeWith =
-  (writer: ResponseWriter) =>
-  (piece: TextPiece): TextPiece => {
-    const data = piece.event === null ? null : dataIn(piece.event)
-    if (data === null) return piece
-    const fields = parseJson(data)
-    return Predicate.isObject(fields)
-      ? { ...piece, event: encodeEvents(writer.add({ ...fields })) }
-      : { ...piece, event: null, outputBytes: 0 }
-  }
-
-/** A whole chat, also one that was too large to be decoded at once. */
-const wholeChat = ({ raw, result }: TextAnswer): Fields => {
-  if (raw === undefined) return result
-  const chat = parseJson(Buffer.concat(raw.chunks).toString("utf8"))
-  raw.release()
-  return Predicate.isObject(chat) ? { ...chat } : result
-}
-
-const currentSeconds = Effect.map(Clock.currentTimeMillis, (millis) => Math.floor(millis / 1000))
 
 const itemIdsOf = (items: ReadonlyArray<object>): ReadonlyArray<string> =>
   items.flatMap((item) => ("id" in item && typeof item.id === "string" ? [item.id] : []))
@@ -187,7 +119,7 @@ export const makeResponseRequests = Effect.gen(function* () {
       streamText: ({ stream, responses }, account, { upstreamModel, model }, take) => {
         const head = headOf(model)
         writer = responses === undefined ? makeChatWriter(head) : makeOwnWriter(head)
-        const write = writeWith(writer)
+        const write = writeWith(writer.add)
         const takeWritten = (pieces: ReadonlyArray<TextPiece>) => take(pieces.map(write))
         return responses === undefined
           ? stream(account, { upstreamModel, body: base.body }, takeWritten)
