@@ -64,7 +64,9 @@ const probes = [
   "gzip",
   "none",
   "always_off",
-  "0.5"
+  "0.5",
+  "openid",
+  "a=viewer"
 ]
 
 /** The first field of the configuration that changes with the variable. */

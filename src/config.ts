@@ -1,8 +1,18 @@
 /** All environment variables that the gateway reads; each is named once. */
 import { Config, DateTime, Effect, Option, Record, Redacted, Schema, SchemaIssue } from "effect"
+import {
+  Issuer,
+  OrganizationRules,
+  organizationRulesOf,
+  RoleRules,
+  roleRulesOf,
+  Scopes
+} from "./features/signIn/SignInConfig.ts"
+import type { Rule } from "./features/signIn/signInRules.ts"
 import { type TelemetryConfig, telemetryConfig } from "./operations/telemetryConfig.ts"
 import { defaultSettings, type Settings } from "./runtime/Settings.ts"
 import { asksForPrimary, serverUrls } from "./runtime/serverUrls.ts"
+import type { Role } from "./services/operators/Operators.ts"
 
 const positive = Schema.NumberFromString.check(
   Schema.isFinite(),
@@ -146,7 +156,9 @@ const numbers = Record.map(
     organizationFiles: ["GATEWAY_ORGANIZATION_FILES", positiveWhole],
     maxMediaBodyBytes: ["GATEWAY_MAX_BODY_BYTES", positiveWhole],
     maxAnswerBytes: ["GATEWAY_MAX_ANSWER_BYTES", positiveWhole],
-    maxListBytes: ["GATEWAY_MAX_LIST_BYTES", positiveWhole]
+    maxListBytes: ["GATEWAY_MAX_LIST_BYTES", positiveWhole],
+    sessionIdleSeconds: ["GATEWAY_SESSION_IDLE_SECONDS", positive],
+    sessionSeconds: ["GATEWAY_SESSION_SECONDS", positive]
   } as const,
   ([name, schema], field) =>
     Config.schema(schema, name).pipe(Config.withDefault(defaultSettings[field]))
@@ -240,6 +252,21 @@ const gatewayConfig = Config.all({
   demoArchive: Config.Boolean("GATEWAY_DEMO_ARCHIVE").pipe(Config.withDefault(false)),
   archiveRedirect: Config.Boolean("GATEWAY_ARCHIVE_REDIRECT").pipe(Config.withDefault(false)),
   webhookAllowPrivate: Config.option(Config.Boolean("GATEWAY_WEBHOOK_ALLOW_PRIVATE")),
+  oidcIssuer: Config.schema(Issuer, "GATEWAY_OIDC_ISSUER").pipe(Config.withDefault("")),
+  oidcClientId: Config.String("GATEWAY_OIDC_CLIENT_ID").pipe(Config.withDefault("")),
+  oidcClientSecret: secret("GATEWAY_OIDC_CLIENT_SECRET"),
+  oidcScopes: Config.schema(Scopes, "GATEWAY_OIDC_SCOPES").pipe(
+    Config.withDefault("openid email profile")
+  ),
+  oidcGroupsClaim: Config.String("GATEWAY_OIDC_GROUPS_CLAIM").pipe(Config.withDefault("groups")),
+  oidcRoles: Config.schema(RoleRules, "GATEWAY_OIDC_ROLES").pipe(
+    Config.withDefault(""),
+    Config.map(roleRulesOf)
+  ),
+  oidcOrganizations: Config.schema(OrganizationRules, "GATEWAY_OIDC_ORGANIZATIONS").pipe(
+    Config.withDefault(""),
+    Config.map(organizationRulesOf)
+  ),
   telemetry: telemetryConfig,
   listsInFlight,
   settings
@@ -303,6 +330,31 @@ export interface GatewayConfig {
   readonly demoArchive: boolean
   /** Port of the simulator of the demo. */
   readonly simulatorPort: number
+  /**
+   * Issuer of the identity provider with whose accounts people sign in, such as
+   * `https://login.example.com`; absent: people paste a token or key. Sign-in needs
+   * `GATEWAY_OIDC_CLIENT_ID`, `GATEWAY_PUBLIC_URL`, and roles or organisations.
+   */
+  readonly oidcIssuer: string
+  /** The id under which the provider knows the gateway. */
+  readonly oidcClientId: string
+  /** The secret that the provider gave to the gateway; absent: a public client. */
+  readonly oidcClientSecret: Redacted.Redacted | null
+  /** What the gateway asks the provider for. */
+  readonly oidcScopes: string
+  /** The claim in which the provider lists a person's groups. */
+  readonly oidcGroupsClaim: string
+  /**
+   * Who is an operator, and as what, such as `media-admins=owner,media-finance=finance`. In place of
+   * a group an e-mail address or `@domain` may stand, if the provider has verified the address. Of
+   * several roles the highest applies.
+   */
+  readonly oidcRoles: ReadonlyArray<Rule<Role>>
+  /**
+   * Who is a member of which organisation, such as `@example.com=org_1,film-team=org_2`. Of several
+   * organisations the first one applies.
+   */
+  readonly oidcOrganizations: ReadonlyArray<Rule<string>>
   readonly telemetry: TelemetryConfig
   readonly settings: Settings
 }

@@ -17,6 +17,7 @@ import * as messages from "./features/messages/layer.ts"
 import * as priceLists from "./features/priceLists/layer.ts"
 import * as reconciliations from "./features/reconciliations/layer.ts"
 import * as responses from "./features/responses/layer.ts"
+import * as signIn from "./features/signIn/layer.ts"
 import * as statements from "./features/statements/layer.ts"
 import * as transfers from "./features/transfers/layer.ts"
 import * as usage from "./features/usage/layer.ts"
@@ -59,6 +60,7 @@ import { version } from "./version.ts"
 /** All stores. They require a database with the gateway's schema. */
 export const layerStores = (secrets: Secrets) =>
   Layer.mergeAll(
+    signIn.layerStores.pipe(Layer.provide(layerCoreStores)),
     layerCoreStores,
     accounts.layerStores,
     archive.layerStores,
@@ -102,6 +104,7 @@ const layerApi = HttpApiBuilder.layer(ReferenceApi, { openapiPath: "/openapi.jso
     reconciliations.layerHandlers,
     messages.layerHandlers,
     responses.layerHandlers,
+    signIn.layerHandlers,
     statements.layerHandlers,
     transfers.layerHandlers,
     usage.layerHandlers,
@@ -167,6 +170,7 @@ export const layerServer = (secrets: Secrets, address: Addresses, routes = layer
           archive.layerJobs,
           files.layerJobs,
           responses.layerJobs,
+          signIn.layerJobs,
           statements.layerJobs,
           webhooks.layerJobs,
           layerMetricsOf(address)

@@ -2,7 +2,7 @@
 
 import { join } from "node:path"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { Console, Effect, Layer, Schema } from "effect"
+import { Console, Effect, Layer, Result, Schema } from "effect"
 import { HttpServer } from "effect/http"
 import { layerAdapters } from "./adapters/liveAdapters.ts"
 import { layerVendorLimits } from "./adapters/wire/limits.ts"
@@ -13,6 +13,7 @@ import { printDemo, seedDemo } from "./demo.ts"
 import { layerOutgoingWeb } from "./egress/OutgoingWeb.ts"
 import { layerArchiveBucket } from "./features/archive/archiveClient.ts"
 import { startDemoArchive } from "./features/archive/demoArchive.ts"
+import { SignInConfig, signInConfigOf } from "./features/signIn/SignInConfig.ts"
 import { layerRoutes, layerServer, layerStores, layerUseCases } from "./gateway.ts"
 import { layerTelemetry } from "./operations/telemetry.ts"
 import { layerDistribution } from "./postgres/citus/Distribution.ts"
@@ -65,6 +66,12 @@ export const layerGateway = (
     Layer.provideMerge(layerDatabase(config)),
     Layer.provide(layerStoredDocuments),
     Layer.provide(Layer.succeed(Settings, config.settings)),
+    Layer.provide(
+      Layer.succeed(
+        SignInConfig,
+        Result.getOrElse(signInConfigOf(config), () => null)
+      )
+    ),
     Layer.provide(layerTelemetry(config.telemetry).pipe(Layer.provide(layerSecureRandom)))
   )
 
@@ -165,6 +172,13 @@ const checkMigrating = ({ migrate, databaseUrl }: GatewayConfig) =>
           "GATEWAY_MIGRATE is 0, but nobody else can migrate the embedded database: set DATABASE_URL as well"
       })
 
+/** Refuses a sign-in of which only a part is configured. */
+const checkSignIn = (config: GatewayConfig) =>
+  Effect.mapError(
+    Effect.fromResult(signInConfigOf(config)),
+    (message) => new StartRefused({ message })
+  )
+
 /**
  * Reads the configuration, and serves until it is interrupted. Where the gateway cannot start,
  * prints the reason in one line and fails.
@@ -173,6 +187,7 @@ export const serveAsConfigured = Effect.gen(function* () {
   const config = yield* loadConfig
   yield* checkSharing(config)
   yield* checkMigrating(config)
+  yield* checkSignIn(config)
   return yield* runGateway(config, yield* loadSecrets(config)).pipe(namingDatabase(config))
 }).pipe(
   Effect.provide([NodeServices.layer, layerSecureRandom]),

@@ -14,6 +14,7 @@ import { createRoot } from "react-dom/client"
 import { Router } from "wouter"
 import { failureOf } from "./gateway/failures.ts"
 import { SessionProvider } from "./gateway/hooks.tsx"
+import { restoreSession } from "./gateway/signIn.ts"
 import { App } from "./shell/App.tsx"
 import { theme, variables } from "./shell/theme.ts"
 import { startWords } from "./words/words.ts"
@@ -42,7 +43,7 @@ const queries = new QueryClient({
 const root = document.querySelector("#root")
 if (root === null) throw new Error("the page has no root")
 
-await startWords()
+await Promise.all([startWords(), restoreSession()])
 
 createRoot(root).render(
   <StrictMode>

@@ -6,6 +6,7 @@ import { ChannelsGroup } from "../features/catalog/ChannelsApi.ts"
 import { HistoryGroup } from "../features/history/HistoryApi.ts"
 import { PriceListsGroup } from "../features/priceLists/PriceListsApi.ts"
 import { ReconciliationsGroup } from "../features/reconciliations/ReconciliationsApi.ts"
+import { SessionsGroup } from "../features/signIn/SessionsApi.ts"
 import { OperatorStatementsGroup } from "../features/statements/OperatorStatementsApi.ts"
 import { MoneyGroup } from "../features/transfers/MoneyApi.ts"
 import { OrderListsGroup } from "../features/usage/OrderListsApi.ts"
@@ -21,6 +22,7 @@ export class AdministrationApi extends operatorApi(
   HistoryGroup,
   OperatorWebhooksGroup,
   OperatorsGroup,
+  SessionsGroup,
   MoneyGroup,
   UsageSumsGroup,
   OperatorStatementsGroup,

@@ -4,6 +4,7 @@ import { FilesGroup } from "../features/files/FilesApi.ts"
 import { McpGroup } from "../features/mcp/McpApi.ts"
 import { MessagesGroup } from "../features/messages/MessagesApi.ts"
 import { ResponsesGroup } from "../features/responses/ResponsesApi.ts"
+import { signInApi } from "../features/signIn/SignInApi.ts"
 import { StatementsGroup } from "../features/statements/StatementsApi.ts"
 import { AccountGroup } from "../features/usage/AccountApi.ts"
 import { OrdersGroup } from "../features/usage/OrdersApi.ts"
@@ -36,4 +37,5 @@ export class GatewayApi extends customerApi(
 )
   .addHttpApi(agentApi(McpGroup))
   .addHttpApi(AdministrationApi)
+  .addHttpApi(signInApi)
   .add(OperationsGroup) {}

@@ -1,6 +1,6 @@
 /**
  * Hides secrets from traces: vendors' messages, which may repeat a prompt or contain a signed
- * address, and the tokens in links to files.
+ * address, the tokens in links to files, and the codes of sign-ins.
  */
 import { Effect, Exit, Layer, Predicate, References, Tracer } from "effect"
 import { UrlParams } from "effect/http"
@@ -44,7 +44,9 @@ export const layerDiscreetTracing = Layer.unwrap(
           Layer.succeed(Tracer.Tracer, redactingTracer(tracer)),
           Layer.succeed(UrlParams.CurrentRedactedNames, [
             ...UrlParams.CurrentRedactedNames.defaultValue(),
-            "token"
+            "token",
+            "code",
+            "state"
           ])
         )
   )

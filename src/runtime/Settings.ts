@@ -254,6 +254,10 @@ export const defaultSettings = {
   webhookTimeoutSeconds: 15,
   /** Days that an endpoint may fail before it is disabled. */
   webhookPatienceDays: 5,
+  /** Seconds after which a session of a person who signed in ends, if it is not used. */
+  sessionIdleSeconds: 3600,
+  /** Seconds after which a session of a person who signed in ends in any case. */
+  sessionSeconds: 12 * 3600,
   /** Maximum number of open connections of the gateway; further ones are closed immediately. */
   maxConnections: 16_384,
   /**

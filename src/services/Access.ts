@@ -114,6 +114,11 @@ export class Access extends Context.Service<
       guard?: LookUpGuard<E>
     ): Effect.Effect<Caller, InvalidApiKey | E>
     /**
+     * Finds the holder of a key by the key's id, for a person whose session stands for the key. An
+     * unknown, revoked or expired key gets the same error.
+     */
+    callerOf(organizationId: string, keyId: string): Effect.Effect<Caller, InvalidApiKey>
+    /**
      * Returns what an operator has disabled: the organisation or the member; null where both are
      * enabled. An unknown member counts as a disabled member. Changes take effect on every gateway
      * within a second.

@@ -1,5 +1,6 @@
 /**
- * Bearer tokens: API keys of customers (`mg_`) and tokens of operators (`mgo_`). The prefix is
+ * Tokens: API keys of customers (`mg_`), tokens of operators (`mgo_`) and sessions of people who
+ * signed in (`mgs_`), which are sent as a cookie and never as a bearer token. The prefix is
  * followed by 256 random bits and a checksum, which detects a mistyped token without a database
  * query.
  */
@@ -11,9 +12,9 @@ import type { InvalidApiKey } from "../domain/Errors.ts"
 
 export const TOKEN_BYTES = 32
 
-export type TokenPrefix = "mg_" | "mgo_"
+export type TokenPrefix = "mg_" | "mgo_" | "mgs_"
 
-const pattern = /^(mgo?_)([A-Za-z0-9_-]{43})([0-9a-f]{8})$/
+const pattern = /^(mg[os]?_)([A-Za-z0-9_-]{43})([0-9a-f]{8})$/
 
 const checksum = (body: string) => crc32(body).toString(16).padStart(8, "0")
 

@@ -56,7 +56,12 @@ it.live("finds each thing that is wrong before a gateway runs, and prints no sec
       DATABASE_URL: "postgres://me:password-of-mine@127.0.0.1:1/gateway",
       GATEWAY_ARCHIVE_URL: "s3://bucket?endpoint=http://127.0.0.1:1",
       AWS_ACCESS_KEY_ID: "a",
-      AWS_SECRET_ACCESS_KEY: "b"
+      AWS_SECRET_ACCESS_KEY: "b",
+      GATEWAY_PUBLIC_URL: "http://127.0.0.1:1",
+      GATEWAY_OIDC_ISSUER: "http://127.0.0.1:1",
+      GATEWAY_OIDC_CLIENT_ID: "gateway",
+      GATEWAY_OIDC_CLIENT_SECRET: "client-secret-of-mine",
+      GATEWAY_OIDC_ROLES: "admins=owner"
     })).join("\n")
     for (const line of [
       "wrong Configuration: GATEWAY_POLLER_SECONDS cannot be used: Expected a finite number.",
@@ -67,6 +72,7 @@ it.live("finds each thing that is wrong before a gateway runs, and prints no sec
       "ECONNREFUSED",
       `wrong Port: Port ${port} of 127.0.0.1 is taken by another program.`,
       "wrong Archive: The bucket bucket cannot be used: ",
+      "wrong Sign-in: The identity provider http://127.0.0.1:1 does not answer: ",
       "unknown Gateway: No gateway answers at http://127.0.0.1:1"
     ]) {
       assert.include(found, line)
@@ -98,6 +104,11 @@ it.live("a start and a migration say what is wrong in one sentence that names th
       ],
       ["serve", { ...secret, DATABASE_URL: "me:of-mine@127.0.0.1/g" }, noUrl],
       ["migrate", { ...secret, DATABASE_URL: "me:of-mine@127.0.0.1/g" }, noUrl],
+      [
+        "serve",
+        { ...secret, GATEWAY_OIDC_CLIENT_ID: "gateway" },
+        "GATEWAY_OIDC_CLIENT_ID is set, but GATEWAY_OIDC_ISSUER is not: sign-in needs both"
+      ],
       ["migrate", { ...secret, PORT: "abc" }, "PORT cannot be used: Expected an integer"],
       [
         "serve",

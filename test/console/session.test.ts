@@ -1,9 +1,117 @@
 import { assert } from "@effect/vitest"
-import { Effect } from "effect"
-import { Gateway, layerTestGateway } from "../support/gateway.ts"
+import { Effect, Layer, Schema } from "effect"
+import { SignInConfig } from "../../src/features/signIn/SignInConfig.ts"
+import { bodyAs, Gateway, layerTestGateway } from "../support/gateway.ts"
+import { Provider, signInWith } from "../support/identityProvider.ts"
+import { freePort } from "../support/postgresServer.ts"
+import { makeVisitor } from "../support/visitor.ts"
 import { asOwner, Browser, inBrowser, steps } from "./support/browser.ts"
 
-inBrowser("a session of the console", layerTestGateway("embedded"), (it) => {
+/** A gateway that browsers reach at the address of its configuration, as sign-in needs it. */
+const layerGateway = Layer.unwrap(
+  Effect.map(Effect.promise(freePort), (port) =>
+    layerTestGateway("embedded", undefined, {
+      port,
+      signIn: Layer.effect(
+        SignInConfig,
+        Effect.map(Provider, (provider) => {
+          provider.overrides.set("end_session_endpoint", undefined)
+          const rules = {
+            roles: [{ subject: "admins", right: "owner" as const }],
+            organizations: []
+          }
+          return signInWith(provider, rules, `http://127.0.0.1:${port}`)
+        })
+      ).pipe(Layer.provide(Provider.layer))
+    })
+  )
+).pipe(Layer.provideMerge(Provider.layer))
+
+inBrowser("a session of the console", layerGateway, (it) => {
+  it.effect("is that of a person who signed in, works without a key, and ends with it", () =>
+    Effect.gen(function* () {
+      const { url } = yield* Gateway
+      const browser = yield* Browser
+      const provider = yield* Provider
+      const visitor = makeVisitor(url)
+      const query = provider.grant(yield* visitor.begin, {
+        sub: "ada",
+        email: "ada@example.test",
+        email_verified: true,
+        groups: ["admins"]
+      })
+      yield* visitor.open(`/auth/callback?${query}`)
+      const page = yield* browser.open("/operators")
+      const button = page.getByRole("link", { name: "Sign in with SSO" })
+      yield* steps(async () => {
+        assert.strictEqual(
+          await button.getAttribute("href"),
+          "/auth/login?return_to=%2Fconsole%2Foperators"
+        )
+        await page
+          .context()
+          .addCookies(
+            [...visitor.cookies].map(([name, value]) => ({ name, value, url, httpOnly: true }))
+          )
+        await page.reload()
+        await page.getByRole("button", { name: "New operator" }).click()
+        await page.getByRole("dialog").getByLabel("Name").fill("By a person")
+        await page.keyboard.press("Enter")
+        await page
+          .getByRole("cell", { name: "By a person", exact: true, includeHidden: true })
+          .waitFor()
+      })
+      const all = yield* visitor.open("/admin/v1/audit?action=createOperator&limit=1")
+      assert.deepNestedInclude(all.body, { "data[0].operator_name": "ada@example.test" })
+      const other = yield* Effect.promise(() => page.context().newPage())
+      yield* steps(async () => {
+        await other.goto(`${url}/console/operators`)
+        await other.getByRole("cell", { name: "By a person", exact: true }).waitFor()
+        await page.reload()
+        await page.getByRole("button", { name: "Signed in" }).click()
+        await page.getByText("ada@example.test", { exact: true }).waitFor()
+        await page.getByRole("menuitem", { name: "Sign out" }).click()
+        await button.waitFor()
+        await other.getByRole("link", { name: "Sign in with SSO" }).waitFor()
+        await page.reload()
+        await button.waitFor()
+      })
+      assert.strictEqual((yield* visitor.open("/admin/v1/me")).status, 401)
+    })
+  )
+
+  it.effect("that has ended leads to the sign-in, and back to its page", () =>
+    Effect.gen(function* () {
+      const { url, admin } = yield* Gateway
+      const browser = yield* Browser
+      const provider = yield* Provider
+      const visitor = makeVisitor(url)
+      const query = provider.grant(yield* visitor.begin, { sub: "eve", groups: ["admins"] })
+      yield* visitor.open(`/auth/callback?${query}`)
+      const page = yield* browser.open("/")
+      yield* steps(async () => {
+        await page
+          .context()
+          .addCookies(
+            [...visitor.cookies].map(([name, value]) => ({ name, value, url, httpOnly: true }))
+          )
+        await page.goto(`${url}/console/all-orders?state=failed`)
+        await page.getByRole("button", { name: "Signed in" }).waitFor()
+      })
+      const own = yield* visitor.open("/auth/session")
+      const { id } = yield* bodyAs(Schema.Struct({ id: Schema.String }), own)
+      assert.strictEqual((yield* admin(`/sessions/${id}`, { method: "DELETE" })).status, 200)
+      yield* steps(async () => {
+        await page.reload()
+        await page.getByText("of this tab is no longer valid").waitFor()
+        assert.strictEqual(
+          await page.getByRole("link", { name: "Sign in with SSO" }).getAttribute("href"),
+          "/auth/login?return_to=%2Fconsole%2Fall-orders%3Fstate%3Dfailed"
+        )
+      })
+    })
+  )
+
   it.effect("begins with a key, is kept for the tab, and ends with it", () =>
     Effect.gen(function* () {
       const gateway = yield* Gateway

@@ -68,6 +68,30 @@ export const accessSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
     })
   )
 
+  it.effect("the holder of a key is found by the key's id, as by the key itself", () =>
+    Effect.gen(function* () {
+      const access = yield* Access
+      const { memberId, organizationId } = yield* member
+      const { id, key } = yield* access.createKey(memberId, plain)
+      assert.deepStrictEqual(
+        yield* access.callerOf(organizationId, id),
+        yield* access.authenticate(key)
+      )
+      const revoked = yield* access.createKey(memberId, plain)
+      yield* access.revokeKey(revoked.id)
+      const expired = yield* access.createKey(memberId, { ...plain, expiresAt: new Date(1000) })
+      for (const [organization, keyId] of [
+        ["org_another", id],
+        [organizationId, "key_nobody"],
+        [organizationId, revoked.id],
+        [organizationId, expired.id]
+      ] as const) {
+        const refusal = yield* Effect.flip(access.callerOf(organization, keyId))
+        assert.strictEqual(refusal._tag, "invalid_api_key")
+      }
+    })
+  )
+
   it.effect("tells whether a key has a budget of its own, also one created with it", () =>
     Effect.gen(function* () {
       const access = yield* Access

@@ -155,7 +155,9 @@ describe("the OpenAPI document", () => {
           ? "For developers"
           : path.startsWith("/admin/v1/")
             ? "For operators"
-            : "Operations"
+            : path.startsWith("/auth/")
+              ? "For browsers"
+              : "Operations"
       assert.strictEqual(partOf(operation), expected, name)
     }
   })

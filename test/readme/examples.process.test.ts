@@ -5,12 +5,14 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { assert, layer } from "@effect/vitest"
-import { Effect, Exit, Result, Schema } from "effect"
+import { ConfigProvider, Effect, Exit, Result, Schema } from "effect"
 import { inject } from "vitest"
+import { loadConfig } from "../../src/config.ts"
 import { demoCatalog } from "../../src/demoCatalog.ts"
 import { Prices } from "../../src/domain/catalog/Prices.ts"
 import { decodeQueueDocument } from "../../src/domain/queue/decodeQueueDocument.ts"
 import { videoProtocols } from "../../src/domain/video/VideoProtocol.ts"
+import { signInConfigOf } from "../../src/features/signIn/SignInConfig.ts"
 import { ADMIN_TOKEN, clusterSecrets, startGateway } from "../support/cluster.ts"
 import { asAdmin, temporaryDataDir } from "../support/databases.ts"
 import { Gateway, layerTestGateway, quickSettings } from "../support/gateway.ts"
@@ -283,6 +285,26 @@ export { makeVpA as makeVpToy } from "${root}/src/adapters/vp_a.ts"
 export const vpToyRow = videoProtocols.vp_a`
 
 /** With the sources in place of what is built from them, and a vendor of ours in place of the reader's. */
+/** The variables of a sign-in are all that one needs. */
+const signInVariables = (code: string) =>
+  Effect.gen(function* () {
+    const variables = Object.fromEntries(
+      [...code.matchAll(/(GATEWAY_[A-Z_]+)=(?:'([^']*)'|(\S+))/g)].map(
+        ([, name = "", quoted, plain]) => [name, quoted ?? plain]
+      )
+    )
+    const config = yield* Effect.provideService(
+      loadConfig,
+      ConfigProvider.ConfigProvider,
+      ConfigProvider.fromUnknown(variables)
+    )
+    const signIn = yield* Effect.fromResult(signInConfigOf(config))
+    assert.deepStrictEqual(
+      [signIn?.roles.length, signIn?.organizations.length, signIn?.issuer],
+      [2, 2, "https://login.example.com"]
+    )
+  }).pipe(Effect.orDie)
+
 const ownProgram = Effect.fnUntraced(function* (code: string) {
   const folder = yield* temporaryFolder
   const program = code
@@ -410,6 +432,7 @@ const checks: Readonly<Record<string, Check>> = {
   "src/postgres/README.md ini 1": pooler,
   "src/features/budgets/README.md sh 1": budget,
   "src/features/reconciliations/README.md sh 1": reconciliation,
+  "src/features/signIn/README.md sh 1": signInVariables,
   "src/features/statements/README.md sh 1": statement,
   "src/features/usage/README.md sh 1": series,
   "src/features/webhooks/README.md js 1": webhook,

@@ -22,8 +22,14 @@ interface KeyClass {
 
 const none: ReadonlySet<Scope> = new Set()
 
-/** Read by balancers, who have no key. */
-const open: ReadonlySet<string> = new Set(["/healthz", "/readyz"])
+/** Read by balancers and browsers, who have no key. */
+const open: ReadonlySet<string> = new Set(["/healthz", "/readyz", "/auth/methods"])
+/** Not there without an identity provider. */
+const ofSignIn: ReadonlySet<string> = new Set([
+  "/auth/login",
+  "/auth/callback",
+  "/auth/backchannel-logout"
+])
 
 const CreatedKey = Schema.Struct({ id: Schema.String, key: Schema.String })
 
@@ -62,7 +68,9 @@ const classes = Effect.gen(function* () {
 
 /** What stops a class at a route; null when it is let in. */
 const stoppedBy = (route: DeclaredRoute, { scopes, isAdmin }: KeyClass): 401 | 403 | null => {
-  if (open.has(route.path)) return null
+  if (open.has(route.path) || ofSignIn.has(route.path)) return null
+  // Sessions are taken there, and neither keys nor tokens.
+  if (route.path.startsWith("/auth/")) return 401
   if (route.path.startsWith("/admin/v1/") || route.path === "/metrics") return isAdmin ? null : 401
   if (scopes.size === 0) return 401
   return route.scopes.some((scope) => scopes.has(scope)) ? null : 403

@@ -1,13 +1,17 @@
 /** What each role may do, route by route: a route without a row fails. */
 import { assert, layer } from "@effect/vitest"
-import { Effect, Schema } from "effect"
+import { Effect, Layer, Schema } from "effect"
 import { OperatorView } from "../../src/features/accounts/OperatorsApi.ts"
 import { AuditView } from "../../src/features/history/HistoryApi.ts"
+import { SignInConfig } from "../../src/features/signIn/SignInConfig.ts"
 import { list } from "../../src/http/api/shared.ts"
 import { Role } from "../../src/services/operators/Operators.ts"
-import { databasesInTurn } from "../support/databases.ts"
+import { type DatabaseKind, databasesInTurn } from "../support/databases.ts"
 import { bodyAs, Gateway, layerTestGateway } from "../support/gateway.ts"
+import type { CallOptions, HttpAnswer } from "../support/http.ts"
+import { Provider, signInWith } from "../support/identityProvider.ts"
 import { declaredRoutes, pathWith } from "../support/routes.ts"
+import { makeVisitor } from "../support/visitor.ts"
 
 const everybody = Role.literals
 const owners: ReadonlyArray<Role> = ["owner"]
@@ -90,13 +94,29 @@ const rows: Readonly<Record<string, ReadonlyArray<Role>>> = {
   "GET /operators/:id": everybody,
   "POST /operators": owners,
   "PATCH /operators/:id": owners,
-  "DELETE /operators/:id": owners
+  "DELETE /operators/:id": owners,
+  "GET /sessions": everybody,
+  "DELETE /sessions/:id": operating
 }
 
 const prefix = "/admin/v1"
 const routes = declaredRoutes.filter(({ path }) => path.startsWith(`${prefix}/`))
 type Route = (typeof routes)[number]
 const nameOf = ({ method, path }: Route) => `${method} ${path.slice(prefix.length)}`
+
+/** A gateway on which each role has a group of its own. */
+const layerGateway = (kind: DatabaseKind) =>
+  layerTestGateway(kind, undefined, {
+    signIn: Layer.effect(
+      SignInConfig,
+      Effect.map(Provider, (provider) =>
+        signInWith(provider, {
+          roles: everybody.map((role) => ({ subject: `the ${role}s`, right: role })),
+          organizations: []
+        })
+      )
+    ).pipe(Layer.provide(Provider.layer))
+  }).pipe(Layer.provideMerge(Provider.layer))
 
 const CreatedOperator = Schema.Struct({ ...OperatorView.fields, token: Schema.String })
 
@@ -106,12 +126,12 @@ const createOperator = Effect.fnUntraced(function* (role: Role) {
   return yield* bodyAs(CreatedOperator, answer)
 })
 
+type Send = (path: string, options: CallOptions) => Effect.Effect<HttpAnswer>
+
 /** The role is let in where the table says so, and refused elsewhere. */
-const assertMayOrNot = Effect.fnUntraced(function* (role: Role, token: string, route: Route) {
-  const gateway = yield* Gateway
-  const answer = yield* gateway.call(pathWith(route.path, {}), {
+const assertMayOrNot = Effect.fnUntraced(function* (role: Role, send: Send, route: Route) {
+  const answer = yield* send(pathWith(route.path, {}), {
     method: route.method,
-    key: token,
     // Nothing is changed by those who are let in.
     ...(route.bodies.length > 0 ? { json: [] } : {})
   })
@@ -125,7 +145,7 @@ const assertMayOrNot = Effect.fnUntraced(function* (role: Role, token: string, r
 })
 
 for (const kind of databasesInTurn(import.meta.filename)) {
-  layer(layerTestGateway(kind), { excludeTestServices: true, timeout: "60 seconds" })(
+  layer(layerGateway(kind), { excludeTestServices: true, timeout: "60 seconds" })(
     `roles (${kind})`,
     (it) => {
       it.effect("may do what stands in the table, and nothing else", () =>
@@ -134,9 +154,25 @@ for (const kind of databasesInTurn(import.meta.filename)) {
           assert.deepStrictEqual(routes.map(nameOf).toSorted(), Object.keys(rows).toSorted())
           for (const role of Role.literals) {
             const { token } = yield* createOperator(role)
-            for (const route of routes) yield* assertMayOrNot(role, token, route)
+            const send: Send = (path, options) => gateway.call(path, { ...options, key: token })
+            for (const route of routes) yield* assertMayOrNot(role, send, route)
             const metrics = yield* gateway.call("/metrics", { key: token })
             assert.strictEqual(metrics.status, 200, role)
+          }
+        })
+      )
+
+      it.effect("may do the same with the session of a person", () =>
+        Effect.gen(function* () {
+          const gateway = yield* Gateway
+          for (const role of Role.literals) {
+            const visitor = makeVisitor(gateway.url)
+            const answer = yield* visitor.signIn({ sub: role, groups: [`the ${role}s`] })
+            assert.strictEqual(answer.status, 303, answer.text)
+            for (const route of routes) {
+              const send = route.method === "GET" ? visitor.open : visitor.send
+              yield* assertMayOrNot(role, send, route)
+            }
           }
         })
       )
@@ -186,7 +222,7 @@ for (const kind of databasesInTurn(import.meta.filename)) {
             key: token,
             json: { name: "x", role: "viewer" }
           })
-          assert.include(refused.text, "This needs the role owner; this token has the role viewer")
+          assert.include(refused.text, "This needs the role owner; you have the role viewer")
           yield* gateway.admin(`/operators/${id}`, { method: "DELETE" })
           assert.strictEqual((yield* me).status, 401)
           const wrong = yield* gateway.admin("/operators", { json: { name: "x", role: "king" } })

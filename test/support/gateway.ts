@@ -180,6 +180,10 @@ export const layerTestGateway = (
     readonly bucket?: Layer.Layer<never>
     /** Finds the addresses of receivers. */
     readonly resolve?: LookupFunction
+    /** A free one by default. */
+    readonly port?: number
+    /** The accounts with which people sign in. */
+    readonly signIn?: Layer.Layer<never>
     /** Instead of an empty one of the kind. */
     readonly database?: ReturnType<typeof layerDatabase>
   } = {}
@@ -189,7 +193,7 @@ export const layerTestGateway = (
     adminToken: Redacted.make(ADMIN_TOKEN)
   }
   return Layer.effect(Gateway, makeGateway(options.catalogFor ?? testCatalog)).pipe(
-    Layer.provide(layerServer(secrets, { host: "127.0.0.1", port: 0 })),
+    Layer.provide(layerServer(secrets, { host: "127.0.0.1", port: options.port ?? 0 })),
     Layer.provide(layerUseCases),
     Layer.provide(layerOutgoingWebWith(options.resolve ?? lookup)),
     Layer.provide((options.adapters ?? layerAdapters).pipe(Layer.provide(layerVendorWire))),
@@ -198,6 +202,7 @@ export const layerTestGateway = (
     Layer.provideMerge(options.database ?? layerDatabase(kind)),
     Layer.provide(layerStoredDocuments),
     Layer.provideMerge(layerSimulator({ port: 0 })),
+    Layer.provide(options.signIn ?? Layer.empty),
     Layer.provide(Layer.succeed(Settings, settings))
   )
 }

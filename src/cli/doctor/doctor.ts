@@ -9,6 +9,7 @@ import { dataDirectoryCheck, diskCheck } from "./diskChecks.ts"
 import type { Check, Finding } from "./findings.ts"
 import { gatewayCheck } from "./gatewayChecks.ts"
 import { archiveCheck, portCheck } from "./networkChecks.ts"
+import { signInCheck } from "./signInCheck.ts"
 
 type Requirements =
   | Effect.Services<ReturnType<typeof databaseCheck.run>>
@@ -24,6 +25,7 @@ const checks: ReadonlyArray<Check<Requirements>> = [
   databaseCheck,
   portCheck,
   archiveCheck,
+  signInCheck,
   gatewayCheck
 ]
 
@@ -56,6 +58,6 @@ export const doctorCommand = Command.make(
   })
 ).pipe(
   Command.withDescription(
-    "Look at Node.js, variables, secrets, disk, database, port, archive, gateway, channels and books; ends with 1 where something is wrong"
+    "Look at Node.js, variables, secrets, disk, database, port, archive, sign-in, gateway, channels and books; ends with 1 where something is wrong"
   )
 )

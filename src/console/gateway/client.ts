@@ -2,6 +2,7 @@
 import { Cause, Effect, Exit, Layer, ManagedRuntime } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { layer, MediaGateway } from "../../client/typedClient.ts"
+import { authenticationOf } from "./files.ts"
 import { requireNetwork } from "./network.ts"
 import type { Session } from "./session.ts"
 
@@ -14,13 +15,30 @@ export interface Connection {
   readonly end: () => void
 }
 
-export const connect = ({ apiKey, operator }: Session): Connection => {
+/** Sends the requests of the typed client, which has a bearer token in each of them. */
+const fetchOf =
+  (session: Session): typeof fetch =>
+  (input, init) => {
+    const headers = new Headers(init?.headers)
+    const bearer = headers.get("authorization")?.replace(/^Bearer /, "") ?? ""
+    headers.delete("authorization")
+    for (const [name, value] of Object.entries(authenticationOf(session, bearer))) {
+      headers.set(name, value)
+    }
+    return fetch(input, { ...init, headers })
+  }
+
+export const connect = (session: Session): Connection => {
+  const { apiKey, operator } = session
   const runtime = ManagedRuntime.make(
     layer({
       baseUrl: window.location.origin,
       apiKey: apiKey ?? "",
       ...(operator === null ? {} : { adminToken: operator.token })
-    }).pipe(Layer.provide(FetchHttpClient.layer))
+    }).pipe(
+      Layer.provide(FetchHttpClient.layer),
+      Layer.provide(Layer.succeed(FetchHttpClient.Fetch, fetchOf(session)))
+    )
   )
   return {
     send: async (call, signal) => {

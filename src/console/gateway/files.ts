@@ -4,10 +4,23 @@
  */
 import { errorTable } from "../../domain/Errors.ts"
 import { requireNetwork } from "./network.ts"
-import type { Session } from "./session.ts"
+import { isCookie, type Session } from "./session.ts"
 
 const bearerOf = ({ apiKey, operator }: Session, path: string): string =>
   (path.startsWith("/admin/") || path === "/metrics" ? operator?.token : apiKey) ?? ""
+
+/**
+ * The headers by which a request is authenticated. The browser adds the cookie of a person by
+ * itself, and a header beside it would decide alone.
+ */
+export const authenticationOf = (
+  { person }: Session,
+  bearer: string
+): Readonly<Record<string, string>> => {
+  const isPerson = isCookie(bearer) || bearer === ""
+  if (person != null && isPerson) return { "x-csrf-token": person.csrfToken }
+  return { authorization: `Bearer ${bearer}` }
+}
 
 const isKnown = (code: unknown): code is keyof typeof errorTable =>
   typeof code === "string" && code in errorTable
@@ -44,7 +57,7 @@ export const request = async (
   const response = await fetch(path, {
     ...init,
     headers: {
-      authorization: `Bearer ${bearerOf(session, path)}`,
+      ...authenticationOf(session, bearerOf(session, path)),
       ...Object.fromEntries(new Headers(init.headers))
     }
   }).catch((cause: unknown) => {

@@ -14,6 +14,7 @@ import { type ApiCall, type Connection, connect } from "./client.ts"
 import { failureOf } from "./failures.ts"
 import { validateSession } from "./secrets.ts"
 import { emptySession, readSession, type Session, storeSession } from "./session.ts"
+import { endPersonSession } from "./signIn.ts"
 import { connectTabs, signOutOtherTabs } from "./tabs.ts"
 
 interface SessionState {
@@ -64,6 +65,14 @@ export const SessionProvider = ({ children }: { readonly children: ReactNode }) 
       signOut: () => {
         signOutOtherTabs(session)
         changeSession(emptySession, false)
+        if (session.person == null) return
+        endPersonSession(session).then(
+          (address) => {
+            if (address !== null) window.location.assign(address)
+          },
+          // The session has ended, or ends by itself.
+          () => undefined
+        )
       }
     }
   }, [session, hasEnded, connection, cache])

@@ -2,6 +2,7 @@
 import { type ApiCall, connect } from "./client.ts"
 import { failureOf } from "./failures.ts"
 import { emptySession, type Session } from "./session.ts"
+import { withoutPerson, withPerson } from "./signIn.ts"
 
 const sendWithSession = async <A, E>(session: Session, call: ApiCall<A, E>): Promise<A> => {
   const connection = connect(session)
@@ -60,7 +61,11 @@ export const withSecret = async (session: Session, secret: string): Promise<Sess
 }
 
 /** The part of a session that is still valid after the gateway refused a request. */
-export const validateSession = async ({ apiKey, operator }: Session): Promise<Session> => ({
-  apiKey: apiKey === null ? null : await keyOf(apiKey),
-  operator: operator === null ? null : await operatorOf(operator.token)
-})
+export const validateSession = async (session: Session): Promise<Session> => {
+  const { apiKey, operator } = withoutPerson(session)
+  const own: Session = {
+    apiKey: apiKey === null ? null : await keyOf(apiKey),
+    operator: operator === null ? null : await operatorOf(operator.token)
+  }
+  return session.person == null ? own : withPerson(own)
+}

@@ -1,12 +1,29 @@
-/** The session of this tab: signed in as a developer, as an operator, or as both. */
+/**
+ * The session of this tab: signed in as a developer, as an operator, or as both, by a key or token,
+ * or as a person by a cookie that scripts cannot read.
+ */
 import { Option, Schema } from "effect"
 import { Role } from "../../services/operators/Operators.ts"
 
+const SignedInPerson = Schema.Struct({
+  id: Schema.String,
+  name: Schema.String,
+  /** The value that requests of the session need, if they change something. */
+  csrfToken: Schema.String
+})
+
 export const Session = Schema.Struct({
+  /** The person whose cookie the browser has; absent or null for sessions by key or token alone. */
+  person: Schema.optionalKey(Schema.NullOr(SignedInPerson)),
   apiKey: Schema.NullOr(Schema.String),
   operator: Schema.NullOr(Schema.Struct({ token: Schema.String, name: Schema.String, role: Role }))
 })
 export type Session = typeof Session.Type
+
+/** Stands in place of a key or a token where the cookie of a person takes its place. */
+export const cookieOf = (personId: string): string => `cookie ${personId}`
+export const isCookie = (secret: string | undefined): boolean =>
+  secret?.startsWith("cookie ") ?? false
 
 export const emptySession: Session = { apiKey: null, operator: null }
 

@@ -18,6 +18,7 @@ const send = (message: typeof Message.Type): void => channel.postMessage(message
 
 /** The session without the key and the token of another. */
 const without = (session: Session, other: Session): Session => ({
+  person: session.person?.id === other.person?.id ? null : (session.person ?? null),
   apiKey: session.apiKey === other.apiKey ? null : session.apiKey,
   operator: session.operator?.token === other.operator?.token ? null : session.operator
 })

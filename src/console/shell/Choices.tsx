@@ -68,6 +68,7 @@ export const Choices = () => {
             </ActionIcon>
           </Menu.Target>
           <Menu.Dropdown>
+            {session.person == null ? null : <Menu.Label>{session.person.name}</Menu.Label>}
             <Menu.Item onClick={() => navigate("/sign-in")}>{t("signIn.add")}</Menu.Item>
             <Menu.Item
               onClick={() => {

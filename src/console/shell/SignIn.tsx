@@ -1,11 +1,22 @@
 /** The sign-in page. The gateway itself decides whether a text is a valid key or token. */
-import { Alert, Button, Card, Center, PasswordInput, Stack, Text, Title } from "@mantine/core"
+import {
+  Alert,
+  Button,
+  Card,
+  Center,
+  Divider,
+  PasswordInput,
+  Stack,
+  Text,
+  Title
+} from "@mantine/core"
 import { useForm } from "@mantine/form"
-import { useMutation } from "@tanstack/react-query"
+import { useMutation, useQuery } from "@tanstack/react-query"
 import { useTranslation } from "react-i18next"
 import { useLocation } from "wouter"
 import { useSession } from "../gateway/hooks.tsx"
 import { withSecret } from "../gateway/secrets.ts"
+import { offersSignIn, signInAddress } from "../gateway/signIn.ts"
 import { FailureNote } from "../parts/FailureNote.tsx"
 import { isAt } from "../parts/isAt.ts"
 import { pagesOf } from "./pages.ts"
@@ -16,6 +27,11 @@ export const SignIn = () => {
   const { t } = useTranslation()
   const { session, hasEnded, setSession } = useSession()
   const [location, navigate] = useLocation()
+  const { data: hasSso = false } = useQuery({
+    queryKey: ["signInMethods"],
+    queryFn: offersSignIn,
+    staleTime: Number.POSITIVE_INFINITY
+  })
   const form = useForm({
     mode: "uncontrolled",
     initialValues: { secret: "" },
@@ -38,6 +54,14 @@ export const SignIn = () => {
             <Title order={1} size="h2">
               {t("signIn.title")}
             </Title>
+            {hasSso && session.person == null ? (
+              <>
+                <Button component="a" href={signInAddress(window.location)}>
+                  {t("signIn.sso")}
+                </Button>
+                <Divider label={t("signIn.or")} />
+              </>
+            ) : null}
             <Text>{t("signIn.lead")}</Text>
             <PasswordInput
               label={t("signIn.secret")}
@@ -59,7 +83,11 @@ export const SignIn = () => {
             ) : enter.error === null ? null : (
               <FailureNote error={enter.error} />
             )}
-            <Button type="submit" loading={enter.isPending}>
+            <Button
+              type="submit"
+              loading={enter.isPending}
+              {...(hasSso ? { variant: "default" } : {})}
+            >
               {t("signIn.go")}
             </Button>
           </Stack>

@@ -166,12 +166,20 @@ const parts: Readonly<Record<string, ReadonlyArray<Section>>> = {
     {
       title: "Operators",
       description: "The people who run the gateway, their roles, and the audit trail.",
-      contents: ["operators", "history.listAudit"]
+      contents: ["operators", "sessions", "history.listAudit"]
     },
     {
       title: "All webhook endpoints",
       description: "Receivers of the operators' own events, and those of every organisation.",
       contents: ["operatorWebhooks"]
+    }
+  ],
+  "For browsers": [
+    {
+      title: "Sign-in",
+      description:
+        "People sign in with the account of their company, and get a session in a cookie.",
+      contents: ["signIn"]
     }
   ],
   Operations: [

@@ -82,7 +82,7 @@ export class AdminAuthorization extends HttpApiMiddleware.Service<
       )
     )
   },
-  error: [errors.InvalidApiKey, errors.RateLimited, errors.Overloaded],
+  error: [errors.InvalidApiKey, errors.PermissionDenied, errors.RateLimited, errors.Overloaded],
   requiredForClient: true
 }) {}
 

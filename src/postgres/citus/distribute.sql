@@ -14,7 +14,7 @@ DECLARE
   -- Gateways cache their rows, so the counts of changes are among them.
   reference_tables CONSTANT text[] := ARRAY[
     'price_lists', 'price_list_versions', 'organizations', 'members', 'api_keys', 'operators',
-    'catalog_versions', 'channel_accounts', 'channel_keys', 'webhook_endpoints', 'channel_pauses',
+    'sign_in_members', 'catalog_versions', 'channel_accounts', 'channel_keys', 'webhook_endpoints', 'channel_pauses',
     'change_counts'];
   -- All rows of an organisation are stored on the same node (co-located). A call log of partitions
   -- is distributed with its partitions.

@@ -40,7 +40,8 @@ const files = [
   "../../features/archive/archive.sql",
   "../../features/reconciliations/reconciliations.sql",
   "../../features/files/files.sql",
-  "../../features/responses/responses.sql"
+  "../../features/responses/responses.sql",
+  "../../features/signIn/signIn.sql"
 ] as const
 
 const BODY = "$sql_file$"

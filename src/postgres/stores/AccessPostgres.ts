@@ -1,7 +1,7 @@
 /** Organisations, members and keys in PostgreSQL. Keys are looked up by their hash. */
 import { Clock, Effect, Layer, type Redacted, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { SqlClient } from "effect/sql"
+import { SqlClient, type Statement } from "effect/sql"
 import { NotFound } from "../../domain/Errors.ts"
 import { Changes } from "../../runtime/Changes.ts"
 import { makeFreshCache } from "../../runtime/FreshCache.ts"
@@ -61,29 +61,43 @@ export const layerAccess = Layer.effect(
     const { timeZone } = yield* Settings
     const newId = (prefix: string) => Effect.map(random.uuidV7(), (uuid) => `${prefix}_${uuid}`)
 
+    /** The holder of the unrevoked key that fits the condition, and when the key expires. */
+    const readHolder = Effect.fnUntraced(function* (condition: Statement.Fragment) {
+      const [row] = yield* rowsOf(KeyRow)(
+        retryBriefly(sql`
+          SELECT ${sql.literal(keyColumns)} FROM api_keys k
+            JOIN organizations o ON o.id = k.organization_id
+            JOIN members m ON m.organization_id = k.organization_id AND m.id = k.member_id
+            LEFT JOIN budgets b ON b.organization_id = k.organization_id AND b.subject_id = k.id
+           WHERE ${condition} AND k.revoked_at IS NULL
+           LIMIT 1`)
+      )
+      if (row === undefined) return null
+      const { expiresAt, scopes, models, ...identity } = row
+      const caller: Caller = {
+        ...identity,
+        scopes: new Set(scopes),
+        models: models === null ? null : new Set(models)
+      }
+      return { caller, expiresAt }
+    })
+
     const find = yield* makeTokenLookUps({
       prefix: "mg_",
       refusal: refusedKey,
-      read: Effect.fnUntraced(function* (hashHex: string) {
-        const [row] = yield* rowsOf(KeyRow)(
-          retryBriefly(sql`
-            SELECT ${sql.literal(keyColumns)} FROM api_keys k
-              JOIN organizations o ON o.id = k.organization_id
-              JOIN members m ON m.organization_id = k.organization_id AND m.id = k.member_id
-              LEFT JOIN budgets b ON b.organization_id = k.organization_id AND b.subject_id = k.id
-             WHERE k.hash = decode(${hashHex}, 'hex') AND k.revoked_at IS NULL
-             LIMIT 1`)
-        )
-        if (row === undefined) return null
-        const { expiresAt, scopes, models, ...identity } = row
-        const caller: Caller = {
-          ...identity,
-          scopes: new Set(scopes),
-          models: models === null ? null : new Set(models)
-        }
-        return { caller, expiresAt }
-      })
+      read: (hashHex) => readHolder(sql`k.hash = decode(${hashHex}, 'hex')`)
     })
+
+    /** The holder, where the key has not expired by now. */
+    const unexpired = ({
+      caller,
+      expiresAt
+    }: NonNullable<Effect.Success<ReturnType<typeof readHolder>>>) =>
+      expiresAt === null
+        ? Effect.succeed(caller)
+        : Effect.flatMap(Clock.currentTimeMillis, (now) =>
+            expiresAt.getTime() <= now ? Effect.fail(refusedKey) : Effect.succeed(caller)
+          )
 
     const organization: Access["Service"]["organization"] = Effect.fn("Access.organization")(
       function* (id) {
@@ -126,12 +140,13 @@ export const layerAccess = Layer.effect(
     return Access.of({
       ownerState: (organizationId, memberId) => findStanding(`${organizationId} ${memberId}`),
       authenticate: <E = never>(key: Redacted.Redacted, guard?: LookUpGuard<E>) =>
-        Effect.flatMap(find(key, guard), ({ caller, expiresAt }) => {
-          if (expiresAt === null) return Effect.succeed(caller)
-          return Effect.flatMap(Clock.currentTimeMillis, (now) =>
-            expiresAt.getTime() <= now ? Effect.fail(refusedKey) : Effect.succeed(caller)
-          )
-        }),
+        Effect.flatMap(find(key, guard), unexpired),
+      callerOf: Effect.fn("Access.callerOf")(function* (organizationId, keyId) {
+        const holder = yield* readHolder(
+          sql`k.organization_id = ${organizationId} AND k.id = ${keyId}`
+        )
+        return holder === null ? yield* refusedKey : yield* unexpired(holder)
+      }),
       createOrganization: Effect.fn("Access.createOrganization")(function* (name) {
         const id = yield* newId("org")
         yield* sql

@@ -6,7 +6,7 @@ import { SecureRandom } from "effect/crypto"
 import { NotFound } from "../../domain/Errors.ts"
 import { Changes } from "../../runtime/Changes.ts"
 import { Settings } from "../../runtime/Settings.ts"
-import { Access, refusedKey } from "../../services/Access.ts"
+import { Access, type Caller, refusedKey } from "../../services/Access.ts"
 import {
   formatToken,
   isWellFormedToken,
@@ -17,6 +17,7 @@ import {
 import { unknownOrganization } from "../../services/ledgerAnswers.ts"
 import { budgetPrefix } from "../../services/money/Budgets.ts"
 import { beginBudget, setCap } from "../money/countedBudgets.ts"
+import type { StoredApiKey } from "../operators/storedAccounts.ts"
 import { MemoryStore, makeBooks } from "./MemoryStore.ts"
 
 const nowDate = Effect.map(Clock.currentTimeMillis, (now) => new Date(now))
@@ -47,6 +48,29 @@ export const layerAccessMemory = Layer.effect(
         ({ subjectId }) => subjectId === keyId
       )
 
+    const holderOf = Effect.fnUntraced(function* ({
+      id: keyId,
+      organizationId,
+      memberId,
+      options
+    }: StoredApiKey) {
+      const { expiresAt, models, scopes, requestsPerMinute = null } = options
+      const now = yield* Clock.currentTimeMillis
+      if (expiresAt !== null && expiresAt.getTime() <= now) return yield* refusedKey
+      return {
+        disabledOwner: ownerState(organizationId, memberId),
+        watermark: store.organizations.get(organizationId)?.watermark ?? null,
+        priceList: store.organizations.get(organizationId)?.priceListId ?? null,
+        organizationId,
+        memberId,
+        keyId,
+        scopes: new Set(scopes),
+        models: models === null ? null : new Set(models),
+        requestsPerMinute,
+        hasBudget: hasBudget(organizationId, keyId)
+      } satisfies Caller
+    })
+
     return Access.of({
       ownerState: (organizationId, memberId) =>
         Effect.sync(() => ownerState(organizationId, memberId)),
@@ -56,26 +80,19 @@ export const layerAccessMemory = Layer.effect(
       ) {
         if (!isWellFormedToken("mg_", key)) return yield* refusedKey
         const hash = tokenHash(key)
-        const now = yield* Clock.currentTimeMillis
         const storedKey = [...store.apiKeys.values()].find((one) => one.hash === hash)
         if (storedKey === undefined || storedKey.revokedAt !== null) {
           return yield* guard(Effect.fail(refusedKey))
         }
-        const { id: keyId, organizationId, memberId, options } = storedKey
-        const { expiresAt, models, scopes, requestsPerMinute = null } = options
-        if (expiresAt !== null && expiresAt.getTime() <= now) return yield* refusedKey
-        return {
-          disabledOwner: ownerState(organizationId, memberId),
-          watermark: store.organizations.get(organizationId)?.watermark ?? null,
-          priceList: store.organizations.get(organizationId)?.priceListId ?? null,
-          organizationId,
-          memberId,
-          keyId,
-          scopes: new Set(scopes),
-          models: models === null ? null : new Set(models),
-          requestsPerMinute,
-          hasBudget: hasBudget(organizationId, keyId)
-        }
+        return yield* holderOf(storedKey)
+      }),
+      callerOf: Effect.fn("Access.callerOf")(function* (organizationId, keyId) {
+        const storedKey = store.apiKeys.get(keyId)
+        return storedKey === undefined ||
+          storedKey.revokedAt !== null ||
+          storedKey.organizationId !== organizationId
+          ? yield* refusedKey
+          : yield* holderOf(storedKey)
       }),
       createOrganization: Effect.fn("Access.createOrganization")(function* (name) {
         const id = yield* newId("org")

@@ -131,17 +131,22 @@ const layerBrowser = Layer.effect(
   })
 )
 
-const layerOf = (gateway: ReturnType<typeof layerTestGateway>) =>
+type TestGateway = ReturnType<typeof layerTestGateway>
+
+/** A gateway, and what else its tests need. */
+type GatewayWith<R> = Layer.Layer<Layer.Success<TestGateway> | R, Layer.Error<TestGateway>>
+
+const layerOf = <R = never>(gateway: GatewayWith<R>) =>
   layer(layerBrowser.pipe(Layer.provideMerge(gateway)), {
     excludeTestServices: true,
     timeout: "60 seconds"
   })
 
 /** Tests of the console over a gateway. Where the package has no browser, a skipped one says why. */
-export const inBrowser = (
+export const inBrowser = <R = never>(
   name: string,
-  gateway: ReturnType<typeof layerTestGateway>,
-  tests: Parameters<ReturnType<typeof layerOf>>[1]
+  gateway: GatewayWith<R>,
+  tests: Parameters<ReturnType<typeof layerOf<R>>>[1]
 ): void => {
   const unpacked = inject("chromium")
   if ("reason" in unpacked) it.skip(`${name}: ${unpacked.reason}`, () => undefined)

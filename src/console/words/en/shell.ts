@@ -22,7 +22,10 @@ export const shell = {
     add: "Add another key or token",
     empty: "Paste an API key (mg_…) or an operator token.",
     refused: "This key or token is not valid. It may be mistyped, revoked or expired.",
-    ended: "The key or token of this tab is no longer valid. It may have been revoked."
+    ended:
+      "The session, key or token of this tab is no longer valid. It may have expired or been revoked.",
+    sso: "Sign in with SSO",
+    or: "or with a key"
   },
   pages: {
     playground: "Playground",

@@ -25,7 +25,9 @@ export const shell: Translated<typeof english> = {
     add: "添加另一个密钥或令牌",
     empty: "请粘贴 API 密钥（mg_…）或运营令牌。",
     refused: "密钥或令牌无效：可能输入有误、已吊销或已过期。",
-    ended: "此标签页的密钥或令牌已失效，可能已被吊销。"
+    ended: "此标签页的会话、密钥或令牌已失效，可能已过期或被吊销。",
+    sso: "使用单点登录（SSO）",
+    or: "或使用密钥"
   },
   pages: {
     playground: "试用台",

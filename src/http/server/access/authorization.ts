@@ -1,11 +1,11 @@
 /**
- * Authenticates API keys. The steps come in this order, before any part of the body is read: the
- * key is looked up, the request is counted against the rate limits of the key, its scope is
- * checked, and a permit of its organisation is taken.
+ * Authenticates API keys, and the sessions of people, which stand for a key. The steps come in this
+ * order, before any part of the body is read: the key is looked up, the request is counted against
+ * the rate limits of the key, its scope is checked, and a permit of its organisation is taken.
  */
 import { Cause, Context, Effect, Exit, Layer, Option, Redacted } from "effect"
 import { HttpRouter, HttpServerRequest } from "effect/http"
-import { InvalidApiKey, RateLimited } from "../../../domain/Errors.ts"
+import { InvalidApiKey, PermissionDenied, RateLimited } from "../../../domain/Errors.ts"
 import { failAsOverloaded } from "../../../runtime/databaseErrors.ts"
 import { Settings } from "../../../runtime/Settings.ts"
 import { makeShares } from "../../../runtime/Shares.ts"
@@ -31,6 +31,7 @@ import { errorOf, errorResponse } from "../errorResponse.ts"
 import { makeKeyLookUps } from "./keyLookUps.ts"
 import { isFaultOfRequest, KeyRates, type Policy } from "./keyRates.ts"
 import { byEndpoint, ReadLanes } from "./readLanes.ts"
+import { makeSessionOf } from "./sessionCookies.ts"
 
 /**
  * Makes an effect that takes one of an organisation's permits. The permit is released when the
@@ -65,6 +66,8 @@ const conditionsOf = byEndpoint((endpoint) => {
     policies,
     scopes: [Context.getOrUndefined(annotations, RequiredScope) ?? []].flat(),
     heldOpen: Context.getOrUndefined(annotations, HeldOpen),
+    // Other routes with this middleware take keys alone.
+    takesSessions: endpoint.path.startsWith("/v1/"),
     takesKeyHeader: Context.getOrUndefined(annotations, TakesKeyHeader) ?? false,
     takesLinks: Context.getOrUndefined(annotations, TakesLinks) !== undefined
   }
@@ -108,6 +111,10 @@ const withoutToken = Effect.map(
     /^(bearer *)?$/i.test(authorization) ? missingKey : missingScheme
 )
 
+const noMember = new PermissionDenied({
+  message: "The account of this session is in no organisation here; after a change, sign in again"
+})
+
 /** The key of a request: its bearer token, or where the route takes one and has none, its header. */
 const keyOf = (credential: Redacted.Redacted, { takesKeyHeader }: Conditions) =>
   takesKeyHeader && Redacted.value(credential) === ""
@@ -129,11 +136,32 @@ export const layerAuthorization = Layer.effect(
     const reads = yield* ReadLanes
     const rates = yield* KeyRates
     const guardOf = yield* makeKeyLookUps
+    const sessionOf = yield* makeSessionOf
     const takeWorkPermit = makeRequestPermits(organizationInFlight, "requests at this gateway")
     const takeWaitPermit = makeRequestPermits(
       organizationWaits,
       "requests that wait at this gateway"
     )
+
+    /** The holder of the key in the header; without a key, of the one that the session stands for. */
+    const authenticate = Effect.fnUntraced(function* (
+      bearer: Redacted.Redacted,
+      conditions: Conditions
+    ) {
+      const request = yield* HttpServerRequest.HttpServerRequest
+      const address = Option.getOrUndefined(request.remoteAddress)
+      const credential = yield* keyOf(bearer, conditions)
+      if (Redacted.value(credential) !== "") {
+        const guard = guardOf(address, credential)
+        return yield* failAsOverloaded(access.authenticate(credential, guard))
+      }
+      const signedIn = conditions.takesSessions
+        ? yield* sessionOf(request, (token) => guardOf(address, token))
+        : null
+      if (signedIn === null) return yield* yield* withoutToken
+      const { organizationId, keyId } = signedIn.member ?? (yield* noMember)
+      return yield* failAsOverloaded(access.callerOf(organizationId, keyId))
+    })
 
     /**
      * The holder of the key. Fails when the rate limits or the scopes of the key refuse the
@@ -144,11 +172,7 @@ export const layerAuthorization = Layer.effect(
       conditions: Conditions
     ) {
       const { hasBody, policies, scopes } = conditions
-      const credential = yield* keyOf(bearer, conditions)
-      if (Redacted.value(credential) === "") return yield* yield* withoutToken
-      const { remoteAddress } = yield* HttpServerRequest.HttpServerRequest
-      const guard = guardOf(Option.getOrUndefined(remoteAddress), credential)
-      const caller = yield* failAsOverloaded(access.authenticate(credential, guard))
+      const caller = yield* authenticate(bearer, conditions)
       const { disabledOwner = null } = caller
       if (disabledOwner !== null) return yield* disabledCaller(disabledOwner)
       yield* Effect.tapError(rates.within(policies, caller), () =>
