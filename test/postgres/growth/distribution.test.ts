@@ -27,6 +27,7 @@ const onTheCoordinator = [
   "reconciliation_lines",
   "reconciliations",
   "rests",
+  "sessions",
   "waiting_orders"
 ]
 
