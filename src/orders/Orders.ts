@@ -28,7 +28,7 @@ import type {
   KeyAlreadyUsed,
   RequestKey
 } from "../services/IdempotencyKeys.ts"
-import { makeWithIdempotency, type OrderResult } from "./idempotency.ts"
+import { makeWithIdempotency, type OrderBody, type OrderResult } from "./idempotency.ts"
 import { makeImageOrder } from "./image/imageOrder.ts"
 import type { OrderRefusal } from "./OrderChecks.ts"
 import {
@@ -45,7 +45,7 @@ import { messageRequest } from "./text/messages/messageRequest.ts"
 import { makeResponseRequests, makeStoredAnswer } from "./text/responses/responseRequest.ts"
 import { makeSpeechTask } from "./text/speechTask.ts"
 import { makeStreamedWork, type StreamedWork } from "./text/streamedWork.ts"
-import { chatStreamRequest, makeTextStream } from "./text/textStream.ts"
+import { chatStreamRequest, makeTextStream, type TranslatedText } from "./text/textStream.ts"
 import { makeWorkOrder } from "./text/workOrder.ts"
 import { makeQueueDispatch } from "./video/queueDispatch.ts"
 import { type AcceptedVideo, makeVideoOrder } from "./video/videoOrder.ts"
@@ -356,39 +356,27 @@ export const layerOrders = Layer.effect(
         ? runStreamed(textStream(caller, chatStreamRequest(body)), key)
         : runToEnd(workOrder(caller, chatRequest(body)), key)
 
-    const runResponse = Effect.fnUntraced(function* (
+    /** Runs a text that its client gets in the form of another API than chats. */
+    const runTranslated = <E>(
       caller: Caller,
-      body: ResponsesBody,
+      { stream }: OrderBody,
+      translation: Effect.Effect<TranslatedText, E>,
       key: RequestKey | null
-    ) {
-      const { request, withStore, lastEventsOf } = yield* makeResponse(caller, body)
-      if (body.stream !== true) {
-        return yield* runToEnd(Effect.map(workOrder(caller, request), withStore), key)
-      }
-      const streamed = Effect.map(textStream(caller, request), ({ answer, order, ...rest }) => ({
-        ...rest,
-        order: withStore(order),
-        answer: new StreamedResponse(answer, lastEventsOf)
-      }))
-      return yield* runStreamed(streamed, key)
-    })
-
-    const runMessage = Effect.fnUntraced(function* (
-      caller: Caller,
-      body: MessagesBody,
-      key: RequestKey | null
-    ) {
-      const { request, withMessage, lastEvents } = yield* messageRequest(body)
-      if (body.stream !== true) {
-        return yield* runToEnd(Effect.map(workOrder(caller, request), withMessage), key)
-      }
-      const streamed = Effect.map(textStream(caller, request), ({ answer, order, ...rest }) => ({
-        ...rest,
-        order: withMessage(order),
-        answer: new StreamedResponse(answer, lastEvents)
-      }))
-      return yield* runStreamed(streamed, key)
-    })
+    ) =>
+      Effect.flatMap(
+        translation,
+        ({ request, withAnswer, lastEventsOf }): OrderRun<AnswerBody | StreamedResponse> => {
+          if (stream !== true) {
+            return runToEnd(Effect.map(workOrder(caller, request), withAnswer), key)
+          }
+          const order = Effect.map(textStream(caller, request), (text) => ({
+            ...text,
+            order: withAnswer(text.order),
+            answer: new StreamedResponse(text.answer, lastEventsOf)
+          }))
+          return runStreamed(order, key)
+        }
+      )
 
     /** Runs an order whose sound is read and measured before the hold. */
     const runTranscription = (
@@ -436,10 +424,12 @@ export const layerOrders = Layer.effect(
         idempotent.chat(caller, body, key, (requestKey) => runChat(caller, body, requestKey)),
       response: (caller, body, key) =>
         idempotent.response(caller, body, key, (requestKey) =>
-          runResponse(caller, body, requestKey)
+          runTranslated(caller, body, makeResponse(caller, body), requestKey)
         ),
       message: (caller, body, key) =>
-        idempotent.message(caller, body, key, (requestKey) => runMessage(caller, body, requestKey)),
+        idempotent.message(caller, body, key, (requestKey) =>
+          runTranslated(caller, body, messageRequest(body), requestKey)
+        ),
       embeddings: (caller, body, key) =>
         idempotent.embeddings(caller, body, key, (requestKey) =>
           runToEnd(workOrder(caller, embeddingRequest(body)), requestKey)

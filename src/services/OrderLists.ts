@@ -78,6 +78,25 @@ export interface OrderFilter {
   readonly taskState: TaskState | null
 }
 
+/** The filter that every order matches. */
+export const anyOrder: OrderFilter = {
+  organizationId: null,
+  memberId: null,
+  keyId: null,
+  model: null,
+  modality: null,
+  channelId: null,
+  priceListId: null,
+  state: null,
+  from: null,
+  to: null,
+  tag: null,
+  upstreamId: null,
+  promptDigest: null,
+  tasksOnly: false,
+  taskState: null
+}
+
 /**
  * The conditions that totals support. Their times are beginnings of days in the deployment's time
  * zone.

@@ -7,19 +7,17 @@ import { uuidBeginning } from "../../src/domain/orderIds.ts"
 import type { Page, PageRequest } from "../../src/runtime/Page.ts"
 import { Budgets } from "../../src/services/money/Budgets.ts"
 import { Transfers } from "../../src/services/money/Transfers.ts"
-import { type OrderFilter, OrderLists, type OrderPage } from "../../src/services/OrderLists.ts"
+import {
+  anyOrder,
+  type OrderFilter,
+  OrderLists,
+  type OrderPage
+} from "../../src/services/OrderLists.ts"
 import { Orphans } from "../../src/services/Orphans.ts"
 import { Accounts } from "../../src/services/operators/Accounts.ts"
 import { AdminAudit } from "../../src/services/operators/AdminAudit.ts"
 import { Operators } from "../../src/services/operators/Operators.ts"
-import {
-  anyKey,
-  anyMember,
-  anyOrder,
-  anyOrganization,
-  anyWrite,
-  openOrphans
-} from "../support/filters.ts"
+import { anyKey, anyMember, anyOrganization, anyWrite, openOrphans } from "../support/filters.ts"
 import { layerStoresOnServer } from "../support/ledger.ts"
 
 const ONE_CONNECTION = 1

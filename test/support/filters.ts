@@ -1,6 +1,5 @@
 /** Filters of the operators' lists that leave everything; of orphans, what is open. */
 
-import type { OrderFilter } from "../../src/services/OrderLists.ts"
 import type { OrphanFilter } from "../../src/services/Orphans.ts"
 import type {
   KeyFilter,
@@ -16,24 +15,6 @@ export const anyOrganization: OrganizationFilter = {
 }
 export const anyMember: MemberFilter = { ...anyOrganization, organizationId: null }
 export const anyKey: KeyFilter = { name: null, organizationId: null, memberId: null, revoked: null }
-
-export const anyOrder: OrderFilter = {
-  organizationId: null,
-  memberId: null,
-  keyId: null,
-  model: null,
-  modality: null,
-  channelId: null,
-  priceListId: null,
-  state: null,
-  from: null,
-  to: null,
-  tag: null,
-  upstreamId: null,
-  promptDigest: null,
-  tasksOnly: false,
-  taskState: null
-}
 
 export const openOrphans: OrphanFilter = {
   isResolved: false,

@@ -63,8 +63,8 @@ export const withPerson = async (session: Session): Promise<Session> => {
 export const restoreSession = async (): Promise<void> => {
   const session = readSession()
   if (isSignedIn(session) || !(await offersSignIn())) return
-  const restored = await withPerson(session)
-  if (isSignedIn(restored)) storeSession(restored)
+  const currentSession = await withPerson(session)
+  if (isSignedIn(currentSession)) storeSession(currentSession)
 }
 
 /** Ends the person's session at the gateway; the result is where it ends at the provider. */

@@ -168,7 +168,7 @@ export const makeMessageWriter = (head: MessageHead): MessageWriter => {
   let index = 0
   let hasBegun = false
 
-  const beginning = (): ReadonlyArray<MessageEvent> => {
+  const startEvents = (): ReadonlyArray<MessageEvent> => {
     if (hasBegun) return []
     hasBegun = true
     const usage = usageOf(null)
@@ -232,17 +232,17 @@ export const makeMessageWriter = (head: MessageHead): MessageWriter => {
     events.flatMap((event) => [...translate(event), ...advance()])
 
   return {
-    add: (events) => [...beginning(), ...translateAll(events)],
+    add: (events) => [...startEvents(), ...translateAll(events)],
     end: (events, stopSequence) => {
       const body = translateAll(events)
       const response = fieldsIn(events.at(-1)?.response)
       if (response.status === "failed") {
         const { message } = fieldsIn(response.error)
         const error = { type: "error", error: { type: "api_error", message } }
-        return [...beginning(), ...body, error]
+        return [...startEvents(), ...body, error]
       }
       return [
-        ...beginning(),
+        ...startEvents(),
         ...body,
         {
           type: "message_delta",

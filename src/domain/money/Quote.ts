@@ -252,8 +252,9 @@ const unitFormula = (quote: UnitQuote): string => {
   if (quote.kind !== "audio_seconds") {
     return `${countOf(quote.units, unitOf(quote).unit)} x ${price}`
   }
-  const billed = quote.isCapped === true ? `at most ${mostSecondsOf(quote)}` : `${quote.units}`
-  return `${quote.milliseconds / 1000} s, billed as ${billed} s x ${price}`
+  const billedSeconds =
+    quote.isCapped === true ? `at most ${mostSecondsOf(quote)}` : `${quote.units}`
+  return `${quote.milliseconds / 1000} s, billed as ${billedSeconds} s x ${price}`
 }
 
 /** The formula of the hold, in one line. */

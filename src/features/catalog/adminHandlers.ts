@@ -98,11 +98,11 @@ export const layerAdminHandlers = HttpApiBuilder.group(
           requestsPerMinute,
           ...(budget === undefined ? {} : { budget: { ...budget, amountNano: budget.amount } })
         })
-        const created = { id, key: Redacted.value(key) }
-        if (budgetId === null) return created
+        const newKey = { id, key: Redacted.value(key) }
+        if (budgetId === null) return newKey
         // The budget was created with the key, and an operator who removed it since sees none.
         const found = yield* Effect.option(budgets.find(organizationId, budgetId))
-        return Option.isNone(found) ? created : { ...created, budget: budgetView(found.value) }
+        return Option.isNone(found) ? newKey : { ...newKey, budget: budgetView(found.value) }
       }),
       readLedger: Effect.fn("admin.readLedger")(function* ({ params, query }) {
         yield* access.organization(params.id)

@@ -31,7 +31,7 @@ import { presentPage } from "../../runtime/Page.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import { lacksScope, type Scope } from "../../services/Access.ts"
 import { makeModelFilter } from "../../services/Catalog.ts"
-import { OrderLists } from "../../services/OrderLists.ts"
+import { anyOrder, OrderLists } from "../../services/OrderLists.ts"
 import { OrderQuotes } from "./OrderQuotes.ts"
 import { OrderAnswer, type OrderAnswers, scopesOfKind } from "./orderAnswers.ts"
 import { embedField, makeOrderTerms, orderFieldsOf } from "./orderTerms.ts"
@@ -309,21 +309,11 @@ const makeListOrders = Effect.gen(function* () {
       const { organizationId, memberId } = yield* CurrentCaller
       const { limit, state, model, after } = yield* decode(args)
       const filter = {
+        ...anyOrder,
         organizationId,
         memberId,
-        keyId: null,
         model: yield* modelFilter(model ?? undefined),
-        modality: null,
-        channelId: null,
-        priceListId: null,
-        state: state == null ? null : orderStates[state],
-        from: null,
-        to: null,
-        tag: null,
-        upstreamId: null,
-        promptDigest: null,
-        tasksOnly: false,
-        taskState: null
+        state: state == null ? null : orderStates[state]
       }
       const page = yield* lanes.inLane(
         "list",

@@ -56,20 +56,20 @@ const rootOf = (schema: unknown, definitions: Json): Json => {
 
 /** The definitions that a schema still refers to. */
 const usedDefinitions = (root: Json, definitions: Json): Json => {
-  const used = new Map<string, unknown>()
+  const definitionsInUse = new Map<string, unknown>()
   const visit = (value: unknown): void => {
     if (Array.isArray(value)) for (const one of value) visit(one)
     if (!isJson(value)) return
     const { $ref: reference } = value
     const name = typeof reference === "string" ? reference.slice(REFERENCE.length) : null
-    if (name !== null && !used.has(name)) {
-      used.set(name, definitions[name])
+    if (name !== null && !definitionsInUse.has(name)) {
+      definitionsInUse.set(name, definitions[name])
       visit(definitions[name])
     }
     Object.values(value).forEach(visit)
   }
   visit(root)
-  return Object.fromEntries(used)
+  return Object.fromEntries(definitionsInUse)
 }
 
 /** The JSON Schema of what a schema encodes, with the definitions that it needs. */

@@ -143,15 +143,15 @@ const attempt = <A>(run: () => Promise<A>) =>
 
 const discover = async (config: SignInConfig): Promise<oidc.Configuration> => {
   const insecure = config.issuer.startsWith("http:") ? [oidc.allowInsecureRequests] : []
-  const discovered = await oidc.discovery(
+  const discovery = await oidc.discovery(
     new URL(config.issuer),
     config.clientId,
     undefined,
     undefined,
     { execute: insecure, timeout: TIMEOUT_SECONDS }
   )
-  const { supportsPKCE: _supportsPKCE, ...metadata } = discovered.serverMetadata()
-  const offered = metadata.id_token_signing_alg_values_supported ?? ["RS256"]
+  const { supportsPKCE: _supportsPKCE, ...metadata } = discovery.serverMetadata()
+  const signingAlgorithms = metadata.id_token_signing_alg_values_supported ?? ["RS256"]
   const authentication =
     config.clientSecret === null
       ? oidc.None()
@@ -161,7 +161,9 @@ const discover = async (config: SignInConfig): Promise<oidc.Configuration> => {
   const configuration = new oidc.Configuration(
     {
       ...metadata,
-      id_token_signing_alg_values_supported: offered.filter((name) => ALGORITHMS.includes(name))
+      id_token_signing_alg_values_supported: signingAlgorithms.filter((name) =>
+        ALGORITHMS.includes(name)
+      )
     },
     config.clientId,
     { [oidc.clockTolerance]: CLOCK_TOLERANCE_SECONDS },

@@ -79,8 +79,8 @@ const make = Effect.fnUntraced(function* (config: SignInConfigured) {
     function* (cookie: string) {
       const [keyId = "", text = ""] = cookie.split(".", 2)
       const bytes = yield* Effect.fromResult(Base64Url.decode(text))
-      const opened = yield* vault.open({ keyId, bytes }, "sign-in", config.publicUrl)
-      const attempt = yield* Schema.decodeEffect(Attempt)(Redacted.value(opened))
+      const json = yield* vault.open({ keyId, bytes }, "sign-in", config.publicUrl)
+      const attempt = yield* Schema.decodeEffect(Attempt)(Redacted.value(json))
       const ageMillis = (yield* Clock.currentTimeMillis) - attempt.startedAtMillis
       return ageMillis <= SIGN_IN_SECONDS * 1000 ? attempt : null
     },

@@ -188,9 +188,9 @@ export const layerSignInHandlers = HttpApiBuilder.group(
 
       endOwnSessions: Effect.fn("signIn.endOwnSessions")(function* () {
         const { signIn: configured, signedIn } = yield* current
-        const ended = yield* configured.store.endAll(signedIn.session.person)
+        const sessionCount = yield* configured.store.endAll(signedIn.session.person)
         const cookieName = cookieNameOf(configured.config, "session")
-        return json({ ended }).pipe(
+        return json({ ended: sessionCount }).pipe(
           HttpServerResponse.expireCookieUnsafe(cookieName, sessionCookieOptions(cookieName))
         )
       }),
@@ -211,7 +211,7 @@ export const layerSignInHandlers = HttpApiBuilder.group(
           )
         )
         const token = Option.getOrElse(UrlParams.getFirst(form, "logout_token"), () => "")
-        const ended = yield* failAsOverloaded(endByProvider(token)).pipe(
+        const sessionCount = yield* failAsOverloaded(endByProvider(token)).pipe(
           Effect.catchTag("ProofRefused", ({ message }) =>
             Effect.andThen(
               Effect.logWarning("sign-in: a logout token was refused").pipe(
@@ -228,7 +228,7 @@ export const layerSignInHandlers = HttpApiBuilder.group(
           )
         )
         yield* Effect.logInfo("sign-in: the identity provider ended sessions").pipe(
-          Effect.annotateLogs({ sessions: ended })
+          Effect.annotateLogs({ sessions: sessionCount })
         )
         return noStore(HttpServerResponse.empty({ status: 200 }))
       })

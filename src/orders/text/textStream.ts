@@ -1,6 +1,7 @@
 /** Orders of texts with a streamed answer, charged when the stream ends. */
 import { Array as Arr, Cause, Effect, Exit } from "effect"
 import type { KeyTurns } from "../../channels/keyTurns.ts"
+import type { UpstreamError } from "../../domain/Errors.ts"
 import type { AnsweredWork } from "../../domain/money/workQuotes.ts"
 import type { TokenCounts } from "../../domain/text/TextQuote.ts"
 import type { ChatBody } from "../../domain/text/TextRequest.ts"
@@ -12,6 +13,7 @@ import type { ChannelAccount, TextAdapter, TextPiece } from "../../services/Prot
 import {
   chatRequest,
   type OrderResolution,
+  type WholeRequest,
   type WorkNames,
   type WorkRequest
 } from "../OrderResolution.ts"
@@ -31,6 +33,17 @@ export interface StreamedTextRequest extends WorkRequest<TextAdapter> {
     names: WorkNames,
     take: (pieces: ReadonlyArray<TextPiece>) => Effect.Effect<void>
   ) => Effect.Effect<void, VendorFailure>
+}
+
+/** A text that its client gets in the form of another API than chats, whole or as a stream. */
+export interface TranslatedText {
+  readonly request: WholeRequest<TextAdapter> & StreamedTextRequest
+  /** The order, whose product gets the order's id and is complete when its charge is decided. */
+  readonly withAnswer: <Product, Answer>(
+    order: PaidOrder<Product, Answer>
+  ) => PaidOrder<Product, Answer>
+  /** The last events of its stream: its end, or the error that cut it short. */
+  readonly lastEventsOf: (error: UpstreamError | null) => Uint8Array | null
 }
 
 /** The request of a streamed chat, whose events name the ordered model. */

@@ -91,7 +91,7 @@ export const layerAccess = Layer.effect(
     })
 
     /** The holder, where the key has not expired by now. */
-    const unexpired = ({
+    const refuseExpired = ({
       caller,
       expiresAt
     }: NonNullable<Effect.Success<ReturnType<typeof readHolder>>>) =>
@@ -142,12 +142,12 @@ export const layerAccess = Layer.effect(
     return Access.of({
       ownerState: (organizationId, memberId) => findStanding(`${organizationId} ${memberId}`),
       authenticate: <E = never>(key: Redacted.Redacted, guard?: LookUpGuard<E>) =>
-        Effect.flatMap(find(key, guard), unexpired),
+        Effect.flatMap(find(key, guard), refuseExpired),
       callerOf: Effect.fn("Access.callerOf")(function* (organizationId, keyId) {
         const holder = yield* readHolder(
           sql`k.organization_id = ${organizationId} AND k.id = ${keyId}`
         )
-        return holder === null ? yield* refusedKey : yield* unexpired(holder)
+        return holder === null ? yield* refusedKey : yield* refuseExpired(holder)
       }),
       createOrganization: Effect.fn("Access.createOrganization")(function* (name) {
         const id = yield* newId("org")

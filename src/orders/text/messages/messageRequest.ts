@@ -12,24 +12,13 @@ import {
 import { messageIdOf, responseIdOf } from "../../../domain/responses/responseIds.ts"
 import type { Fields, ResponseHead } from "../../../domain/responses/responseObject.ts"
 import { makeChatWriter, type ResponseWriter } from "../../../domain/responses/responseWriter.ts"
-import type { TextAdapter, TextPiece } from "../../../services/ProtocolAdapter.ts"
-import { chatRequest, type WholeRequest } from "../../OrderResolution.ts"
-import type { PaidOrder } from "../../orderValue.ts"
+import type { TextPiece } from "../../../services/ProtocolAdapter.ts"
+import { chatRequest } from "../../OrderResolution.ts"
 import { currentSeconds, encodeEvents, parseJson, wholeChat, writeWith } from "../chatPieces.ts"
-import type { StreamedTextRequest } from "../textStream.ts"
+import type { TranslatedText } from "../textStream.ts"
 import { failedWhileWriting, hasFailed } from "../workOrder.ts"
 
-/** The request of a message, whose answer comes whole or as a stream. */
-interface MessageRequest {
-  readonly request: WholeRequest<TextAdapter> & StreamedTextRequest
-  /** The order with a message that has its id, and that ends when its charge is decided. */
-  readonly withMessage: <Product, Answer>(
-    order: PaidOrder<Product, Answer>
-  ) => PaidOrder<Product, Answer>
-  /** The last events of its stream, when it is complete. */
-  readonly lastEvents: () => Uint8Array | null
-}
-
+/** The order gets the id of its message, whose stream ends when its charge is decided. */
 export const messageRequest = Effect.fnUntraced(function* (body: MessagesBody) {
   const chat = yield* Effect.fromResult(chatOfMessages(body))
   const base = chatRequest(chat)
@@ -56,7 +45,7 @@ export const messageRequest = Effect.fnUntraced(function* (body: MessagesBody) {
     parseJson
   })
 
-  const request: MessageRequest["request"] = {
+  const request: TranslatedText["request"] = {
     ...base,
     requestWork: ({ complete }, account, { upstreamModel, model }) =>
       complete(account, { upstreamModel, body: base.body }).pipe(
@@ -102,7 +91,7 @@ export const messageRequest = Effect.fnUntraced(function* (body: MessagesBody) {
     lastEvents = encodeEvents(stream.message.end(events, stopSequence))
   })
 
-  const withMessage: MessageRequest["withMessage"] = (order) => ({
+  const withAnswer: TranslatedText["withAnswer"] = (order) => ({
     ...order,
     around: (steps, id) => {
       orderId = id
@@ -113,7 +102,7 @@ export const messageRequest = Effect.fnUntraced(function* (body: MessagesBody) {
 
   return {
     request,
-    withMessage,
-    lastEvents: () => lastEvents
-  } satisfies MessageRequest
+    withAnswer,
+    lastEventsOf: () => lastEvents
+  } satisfies TranslatedText
 })

@@ -3,7 +3,6 @@
  * other vendor gets it as a chat, whose answer is written as a response.
  */
 import { Cause, Effect, Exit, Result } from "effect"
-import type { UpstreamError } from "../../../domain/Errors.ts"
 import { encodeAnswer, JSON_TYPE } from "../../../domain/RawAnswer.ts"
 import { invalidFields } from "../../../domain/requestFields.ts"
 import { chatOfResponses } from "../../../domain/responses/chatOfResponses.ts"
@@ -21,33 +20,22 @@ import { makeChatWriter, type ResponseWriter } from "../../../domain/responses/r
 import { Failpoints } from "../../../runtime/Failpoints.ts"
 import { Settings } from "../../../runtime/Settings.ts"
 import type { Caller } from "../../../services/Access.ts"
-import type { TextAdapter, TextAnswer, TextPiece } from "../../../services/ProtocolAdapter.ts"
+import type { TextAnswer, TextPiece } from "../../../services/ProtocolAdapter.ts"
 import { StoredResponses } from "../../../services/results/StoredResponses.ts"
 import type { OrderBody } from "../../idempotency.ts"
-import { chatRequest, type WholeRequest, type WorkNames } from "../../OrderResolution.ts"
-import type { PaidOrder } from "../../orderValue.ts"
+import { chatRequest, type WorkNames } from "../../OrderResolution.ts"
 import { StreamedAnswer, StreamedResponse } from "../../streamedAnswer.ts"
 import { currentSeconds, encodeEvents, wholeChat, writeWith } from "../chatPieces.ts"
-import type { StreamedTextRequest } from "../textStream.ts"
+import type { TranslatedText } from "../textStream.ts"
 import { failedWhileWriting, hasFailed } from "../workOrder.ts"
 import { makeConversations } from "./conversations.ts"
-
-/** The request of a response, whose answer comes whole or as a stream. */
-interface ResponseRequest {
-  readonly request: WholeRequest<TextAdapter> & StreamedTextRequest
-  /** The order with its response, which is stored where its client wants that. */
-  readonly withStore: <Product, Answer>(
-    order: PaidOrder<Product, Answer>
-  ) => PaidOrder<Product, Answer>
-  /** The last events of its stream: its end, or the error that cut it short. */
-  readonly lastEventsOf: (error: UpstreamError | null) => Uint8Array | null
-}
 
 const itemIdsOf = (items: ReadonlyArray<object>): ReadonlyArray<string> =>
   items.flatMap((item) => ("id" in item && typeof item.id === "string" ? [item.id] : []))
 
 const HOUR_SECONDS = 3600
 
+/** The order gets the response with its id, which is stored where its client wants that. */
 export const makeResponseRequests = Effect.gen(function* () {
   const conversationOf = yield* makeConversations
   const responseStore = yield* StoredResponses
@@ -88,7 +76,7 @@ export const makeResponseRequests = Effect.gen(function* () {
         return { ...counts, result: response }
       })
 
-    const request: ResponseRequest["request"] = {
+    const request: TranslatedText["request"] = {
       ...base,
       expectedBy: pricedRequest.expectedBy,
       checkLimits: pricedRequest.checkLimits,
@@ -158,7 +146,7 @@ export const makeResponseRequests = Effect.gen(function* () {
       if (response !== null && (body.store ?? true)) yield* store(response)
     })
 
-    const withStore: ResponseRequest["withStore"] = (order) => ({
+    const withAnswer: TranslatedText["withAnswer"] = (order) => ({
       ...order,
       around: (steps, id) => {
         orderId = id
@@ -172,12 +160,12 @@ export const makeResponseRequests = Effect.gen(function* () {
 
     return {
       request,
-      withStore,
+      withAnswer,
       lastEventsOf: (error) =>
         error === null || writer === null
           ? lastEvents
           : encodeEvents(writer.fail({ code: error._tag, message: error.message }).events)
-    } satisfies ResponseRequest
+    } satisfies TranslatedText
   })
 })
 
