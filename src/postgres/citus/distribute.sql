@@ -14,8 +14,8 @@ DECLARE
   -- Gateways cache their rows, so the counts of changes are among them.
   reference_tables CONSTANT text[] := ARRAY[
     'price_lists', 'price_list_versions', 'organizations', 'members', 'api_keys', 'operators',
-    'sign_in_members', 'catalog_versions', 'channel_accounts', 'channel_keys', 'webhook_endpoints', 'channel_pauses',
-    'change_counts'];
+    'sign_in_members', 'catalog_versions', 'channel_accounts', 'channel_keys', 'webhook_endpoints',
+    'channel_pauses', 'change_counts'];
   -- All rows of an organisation are stored on the same node (co-located). A call log of partitions
   -- is distributed with its partitions.
   organization_tables CONSTANT text[] := ARRAY[
