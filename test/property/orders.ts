@@ -265,6 +265,21 @@ const bodyOf = ({ model, kind, streamed, format, n }: Plan, lane: number): objec
   }
 }
 
+const AGENT_REVISION = "2026-07-28"
+const AGENT_TOOLS = { image: "order_images", video: "order_video" } as const
+/** Far above the price of every order. */
+const AGENT_LIMIT = "1000000"
+
+const ToolAnswer = Schema.fromJsonString(
+  Schema.Struct({
+    result: Schema.Struct({
+      structuredContent: Schema.Struct({ id: Schema.optionalKey(Schema.String) }),
+      isError: Schema.optionalKey(Schema.Boolean)
+    })
+  })
+)
+const decodeToolAnswer = Schema.decodeUnknownEffect(ToolAnswer)
+
 // An order, from its request to the end of all that it began
 
 const Task = Schema.fromJsonString(
@@ -280,11 +295,16 @@ const markOf = (dice: Dice): Mark => {
   return { text: `Qz${text}`, digits: `7${100_000_000_000 + dice.roll(2 ** 31) * 7 + 3}` }
 }
 
+interface Lane {
+  readonly lane: number
+  readonly customer: Customer
+}
+
 export const makeOrders = Effect.gen(function* () {
   const gateway = yield* Gateway
   const vendor = yield* Vendor
   const sql = yield* SqlClient.SqlClient
-  const lanes = yield* Queue.unbounded<{ readonly lane: number; readonly customer: Customer }>()
+  const lanes = yield* Queue.unbounded<Lane>()
   for (let lane = 0; lane < LANES; lane += 1) {
     Queue.offerUnsafe(lanes, { lane, customer: yield* gateway.customer("1000000000") })
   }
@@ -320,23 +340,65 @@ export const makeOrders = Effect.gen(function* () {
     return isLink ? [last, again, yield* linkedFilm(again, task.value.id)] : [last, again]
   })
 
-  const sendOnce = Effect.fnUntraced(function* (
-    job: Job,
-    lane: number,
-    customer: Customer,
+  /** Sends the order as a client of the HTTP API does. */
+  const orderDirectly = Effect.fnUntraced(function* (
+    { plan }: Job,
+    { lane, customer }: Lane,
     headers: Readonly<Record<string, string>>
-  ): Effect.fn.Return<Round> {
-    const { plan } = job
-    const before = yield* gateway.balance(customer)
-    const orphansBefore = yield* orphansOf(customer)
-    const ordersBefore = job.orders
+  ) {
     const url = `${gateway.url}${pathOf(plan)}`
     const first = yield* exchange(url, customer.key, bodyOf(plan, lane), headers)
     const later = plan.kind === "video" ? yield* awaitTask(customer, first) : []
+    return [first, ...later] as const
+  })
+
+  /** Sends the order as an agent does, by a tool. A tool's error is an answer without an order. */
+  const orderByTool = Effect.fnUntraced(function* (
+    { plan }: Job,
+    { lane, customer }: Lane,
+    tool: (typeof AGENT_TOOLS)[keyof typeof AGENT_TOOLS]
+  ) {
+    const message = {
+      jsonrpc: "2.0",
+      id: 1,
+      method: "tools/call",
+      params: {
+        name: tool,
+        arguments: { ...bodyOf(plan, lane), max_cost: AGENT_LIMIT },
+        _meta: {
+          "io.modelcontextprotocol/protocolVersion": AGENT_REVISION,
+          "io.modelcontextprotocol/clientInfo": { name: "agent", version: "1" },
+          "io.modelcontextprotocol/clientCapabilities": {}
+        }
+      }
+    }
+    const first = yield* exchange(`${gateway.url}/mcp`, customer.key, message, {
+      accept: "application/json, text/event-stream",
+      "mcp-protocol-version": AGENT_REVISION,
+      "mcp-method": "tools/call",
+      "mcp-name": tool
+    })
+    const { result } = yield* Effect.orDie(decodeToolAnswer(first.body.toString()))
+    const { id } = result.structuredContent
+    if (result.isError === true || plan.kind !== "video" || id === undefined)
+      return [first] as const
+    const task = { ...first, body: Buffer.from(JSON.stringify({ id })) }
+    return [first, ...(yield* awaitTask(customer, task))] as const
+  })
+
+  const sendOnce = Effect.fnUntraced(function* (
+    job: Job,
+    { customer }: Lane,
+    send: Effect.Effect<Round["answers"]>
+  ): Effect.fn.Return<Round> {
+    const before = yield* gateway.balance(customer)
+    const orphansBefore = yield* orphansOf(customer)
+    const ordersBefore = job.orders
+    const answers = yield* send
     const now = yield* gateway.balance(customer)
     const after = now.held === "0" ? now : yield* settled(customer)
     return {
-      answers: [first, ...later],
+      answers,
       charge: toNano(before.balance) - toNano(after.balance),
       orphans: (yield* orphansOf(customer)) - orphansBefore,
       orders: job.orders - ordersBefore,
@@ -344,20 +406,39 @@ export const makeOrders = Effect.gen(function* () {
     }
   })
 
-  /** Runs the plan on a free lane. */
-  const run = (plan: Plan, dice: Dice): Effect.Effect<Case> =>
+  /** Runs the effect on a free lane, whose vendor follows the plan. */
+  const onLane = <A>(plan: Plan, dice: Dice, use: (job: Job, lane: Lane) => Effect.Effect<A>) =>
     Effect.acquireUseRelease(
       Queue.take(lanes),
-      Effect.fnUntraced(function* ({ lane, customer }) {
+      (lane) => {
         const job: Job = { plan, mark: markOf(dice), orders: 0, polls: 0 }
-        vendor.jobs.set(lane, job)
-        const headers = plan.repeated ? { "idempotency-key": randomUUID() } : {}
-        const first = yield* sendOnce(job, lane, customer, headers)
-        if (!plan.repeated) return { plan, mark: job.mark, rounds: [first] as const }
-        const second = yield* sendOnce(job, lane, customer, headers)
-        return { plan, mark: job.mark, rounds: [first, second] as const }
-      }),
+        vendor.jobs.set(lane.lane, job)
+        return use(job, lane)
+      },
       (lane) => Queue.offer(lanes, lane)
+    )
+
+  /** Runs the plan on a free lane. */
+  const run = (plan: Plan, dice: Dice): Effect.Effect<Case> =>
+    onLane(
+      plan,
+      dice,
+      Effect.fnUntraced(function* (job, lane) {
+        const headers = plan.repeated ? { "idempotency-key": randomUUID() } : {}
+        const send = sendOnce(job, lane, orderDirectly(job, lane, headers))
+        const first = yield* send
+        if (!plan.repeated) return { plan, mark: job.mark, rounds: [first] as const }
+        return { plan, mark: job.mark, rounds: [first, yield* send] as const }
+      })
+    )
+
+  /** Runs the plan of images or of a video on a free lane, ordered by an agent. */
+  const runByAgent = (plan: Plan, dice: Dice, kind: keyof typeof AGENT_TOOLS) =>
+    onLane(plan, dice, (job, lane) =>
+      Effect.map(
+        sendOnce(job, lane, orderByTool(job, lane, AGENT_TOOLS[kind])),
+        (round): Case => ({ plan, mark: job.mark, rounds: [round] })
+      )
     )
 
   /** Records an operator can read, of all lanes. */
@@ -376,5 +457,5 @@ export const makeOrders = Effect.gen(function* () {
     }
   })
 
-  return { run, listedOrphans }
+  return { run, runByAgent, listedOrphans }
 })

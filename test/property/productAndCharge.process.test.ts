@@ -4,13 +4,13 @@
  * one of its run. KIND draws orders of one kind alone.
  */
 import { assert, layer } from "@effect/vitest"
-import { Duration, Effect, Layer, Logger } from "effect"
+import { Duration, Effect, Equal, Layer, Logger } from "effect"
 import { layerAdapters } from "../../src/adapters/liveAdapters.ts"
 import { VendorLimits } from "../../src/adapters/wire/limits.ts"
 import { layerVendorWire } from "../../src/adapters/wire/VendorWire.ts"
 import { Gateway, layerTestGateway } from "../support/gateway.ts"
 import { diceOf } from "../support/randomOrders.ts"
-import { type Case, classesOf, faultsOf, type Rule } from "./judge.ts"
+import { type Case, classesOf, faultsOf, productIn, type Rule } from "./judge.ts"
 import { catalogAt, LANES, makeOrders, PRICES, settings, Vendor } from "./orders.ts"
 import { describe, drawPlan, KIND, type Plan, smaller, traitsOf } from "./plans.ts"
 
@@ -37,6 +37,18 @@ const ofAllKinds = [
   "transcription charged"
 ]
 const expected = KIND === null ? ofAllKinds : [...ofEveryKind, `${KIND} charged`]
+
+const isOfAgents = (kind: Plan["kind"]): kind is "image" | "video" =>
+  kind === "image" || kind === "video"
+
+/** What an order comes to, whichever way it was sent. */
+const resultOf = ({ mark, rounds: [round] }: Case) => ({
+  charge: round.charge,
+  orphans: round.orphans,
+  orders: round.orders,
+  held: round.held,
+  hasProduct: round.answers.some((answer) => productIn(answer, mark).size > 0)
+})
 
 interface Drawn {
   readonly plan: Plan
@@ -174,6 +186,46 @@ layer(layerVendorGateway, { excludeTestServices: true, timeout: "60 seconds" })(
               `${name} hardly occurs`
             )
           }
+        }),
+      120_000 + CASES * 100
+    )
+
+    it.effect(
+      `an agent's order comes to what the same order over HTTP comes to (PROPERTY_SEED=${SEED})`,
+      () =>
+        Effect.gen(function* () {
+          const { run, runByAgent } = yield* makeOrders
+          const agentPlans = Array.from({ length: CASES }, (_, index) => SEED + index).flatMap(
+            (seed) => {
+              const plan = drawPlan(diceOf(seed))
+              return isOfAgents(plan.kind) && !plan.streamed
+                ? [{ seed, kind: plan.kind, plan: { ...plan, repeated: false } }]
+                : []
+            }
+          )
+          const charges = yield* Effect.forEach(
+            agentPlans,
+            Effect.fnUntraced(function* ({ seed, kind, plan }) {
+              const compare = Effect.gen(function* () {
+                const direct = resultOf(yield* run(plan, diceOf(seed + 1)))
+                const byAgent = resultOf(yield* runByAgent(plan, diceOf(seed + 1), kind))
+                return { direct, byAgent }
+              })
+              // A deadline decides some orders, on a busy machine otherwise than on an idle one.
+              const { direct, byAgent } = yield* Effect.repeat(compare, {
+                until: (both) => Equal.equals(both.direct, both.byAgent),
+                times: 3
+              })
+              assert.deepStrictEqual(
+                byAgent,
+                direct,
+                `PROPERTY_SEED=${seed} PROPERTY_CASES=1\n${describe(plan)}`
+              )
+              return direct.charge
+            }),
+            { concurrency: LANES / 2 }
+          )
+          if (KIND === null) assert.isTrue(charges.some((charge) => charge > 0n))
         }),
       120_000 + CASES * 100
     )
