@@ -876,6 +876,10 @@ layer(layerGateway, { excludeTestServices: true, timeout: "60 seconds" })("sign-
           assert.strictEqual(answer.status, 401, `${path} ${authorization}`)
         }
       }
+      const message = { model: "talk-1", max_tokens: 1, messages: [{ role: "user", content: "x" }] }
+      const headers = { "x-api-key": "mg_wrong" }
+      const answer = yield* visitor.open("/v1/messages", { json: message, headers })
+      assert.strictEqual(answer.status, 401)
       // A session is a cookie, and neither a key nor a token.
       const key = visitor.cookies.get(SESSION_COOKIE) ?? ""
       for (const path of ["/v1/me", "/admin/v1/me"]) {
