@@ -47,15 +47,15 @@ export const withoutPerson = ({ apiKey, operator }: Session): Session => ({
 
 /** Adds the person whose cookie the browser has, where it has one. */
 export const withPerson = async (session: Session): Promise<Session> => {
-  const own = withoutPerson(session)
+  const keySession = withoutPerson(session)
   const person = await read("/auth/session", PersonSession)
-  if (person === null) return own
+  if (person === null) return keySession
   const { person_id: id, role, organization_id, csrf_token: csrfToken } = person
   const name = person.email ?? person.name
   return {
     person: { id, name, csrfToken },
-    apiKey: own.apiKey ?? (organization_id === null ? null : cookieOf(id)),
-    operator: own.operator ?? (role === null ? null : { token: cookieOf(id), name, role })
+    apiKey: keySession.apiKey ?? (organization_id === null ? null : cookieOf(id)),
+    operator: keySession.operator ?? (role === null ? null : { token: cookieOf(id), name, role })
   }
 }
 

@@ -101,8 +101,10 @@ export const layerAdminHandlers = HttpApiBuilder.group(
         const newKey = { id, key: Redacted.value(key) }
         if (budgetId === null) return newKey
         // The budget was created with the key, and an operator who removed it since sees none.
-        const found = yield* Effect.option(budgets.find(organizationId, budgetId))
-        return Option.isNone(found) ? newKey : { ...newKey, budget: budgetView(found.value) }
+        const keyBudget = yield* Effect.option(budgets.find(organizationId, budgetId))
+        return Option.isNone(keyBudget)
+          ? newKey
+          : { ...newKey, budget: budgetView(keyBudget.value) }
       }),
       readLedger: Effect.fn("admin.readLedger")(function* ({ params, query }) {
         yield* access.organization(params.id)

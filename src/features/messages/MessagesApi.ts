@@ -1,6 +1,5 @@
 /** The HTTP API of messages: text in the form of Anthropic's Messages API. */
 import { Schema } from "effect"
-import { Sse } from "effect/encoding"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { MessagesBody } from "../../domain/messages/MessagesRequest.ts"
 import { anyFields } from "../../domain/requestFields.ts"
@@ -18,6 +17,7 @@ import {
   integer,
   nullable,
   oneOf,
+  streamEvent,
   text
 } from "../../http/api/shared.ts"
 
@@ -52,11 +52,11 @@ const MessageView = Schema.StructWithRest(
   anyFields
 ).annotate({ identifier: "Message", description: "A message, with the fields of the standard" })
 
-const Event = Sse.EventEncoded.mapFields(({ id, event, data }) => ({
-  id: id.annotateKey({ description: "Not used" }),
-  event: event.annotate({ description: "The event's type, such as `content_block_delta`" }),
-  data: data.annotate({ description: "The event as JSON, with its type" })
-}))
+const Event = streamEvent({
+  id: "Not used",
+  event: "The event's type, such as `content_block_delta`",
+  data: "The event as JSON, with its type"
+})
 
 export class MessagesGroup extends HttpApiGroup.make("messages")
   .add(

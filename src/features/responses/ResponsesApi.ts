@@ -1,6 +1,5 @@
 /** The HTTP API of responses: text in the form of OpenAI's Responses API. */
 import { Effect, Schema } from "effect"
-import { Sse } from "effect/encoding"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { anyFields } from "../../domain/requestFields.ts"
 import { ResponsesBody } from "../../domain/responses/ResponsesRequest.ts"
@@ -15,6 +14,7 @@ import {
   listWithEnds,
   oneOf,
   pageQuery,
+  streamEvent,
   text
 } from "../../http/api/shared.ts"
 
@@ -47,11 +47,11 @@ const ResponseView = Schema.StructWithRest(
   anyFields
 ).annotate({ identifier: "Response", description: "A response, with the fields of the standard" })
 
-const Event = Sse.EventEncoded.mapFields(({ id, event, data }) => ({
-  id: id.annotateKey({ description: "Not used" }),
-  event: event.annotate({ description: "The event's type, such as `response.output_text.delta`" }),
-  data: data.annotate({ description: "The event as JSON, with its type and its number" })
-}))
+const Event = streamEvent({
+  id: "Not used",
+  event: "The event's type, such as `response.output_text.delta`",
+  data: "The event as JSON, with its type and its number"
+})
 
 const responseId = { id: text("The response's id") }
 

@@ -47,7 +47,7 @@ const SessionRow = Schema.Struct({
   endsAt: Schema.Date
 })
 
-const FoundRow = Schema.Struct({
+const LiveSessionRow = Schema.Struct({
   ...SessionRow.fields,
   /** Whether the use of the session is to be written. */
   isUseDue: Schema.Boolean,
@@ -59,7 +59,7 @@ const FoundRow = Schema.Struct({
  * A session whose token the request has.
  * @public
  */
-export interface FoundSession {
+export interface LiveSession {
   readonly session: Session
   readonly csrfToken: string
   readonly renew: Effect.Effect<Redacted.Redacted | null>
@@ -142,7 +142,7 @@ export const makeSessionStore = Effect.gen(function* () {
   return {
     /** The live session of the token; null for every other token. */
     find: Effect.fn("SessionStore.find")(function* (token: Redacted.Redacted) {
-      const [row] = yield* rowsOf(FoundRow)(
+      const [row] = yield* rowsOf(LiveSessionRow)(
         retryBriefly(sql`
           SELECT ${columns},
                  s.used_at <= now() - ${seconds(Math.min(USE_SECONDS, sessionIdleSeconds / 4))}
@@ -153,7 +153,7 @@ export const makeSessionStore = Effect.gen(function* () {
            WHERE (s.hash = ${hashOf(token)} OR ${isPrevious(token)}) AND ${isLive}`)
       )
       if (row === undefined) return null
-      const found: FoundSession = {
+      const liveSession: LiveSession = {
         session: sessionOf(row),
         csrfToken: row.csrfToken,
         renew: row.isRotationDue
@@ -162,7 +162,7 @@ export const makeSessionStore = Effect.gen(function* () {
             ? Effect.as(noteUse(row.id, token), null)
             : Effect.succeed(null)
       }
-      return found
+      return liveSession
     }),
 
     /** Opens a session, and returns its token; null where the sign-in has opened one before. */

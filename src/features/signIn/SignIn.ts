@@ -122,15 +122,15 @@ const make = Effect.fnUntraced(function* (config: SignInConfigured) {
   ): Effect.Effect<SignedIn, typeof refusedSession | E> =>
     Effect.gen(function* () {
       if (!isWellFormedToken("mgs_", token)) return yield* refusedSession
-      const found = yield* guard(
+      const liveSession = yield* guard(
         Effect.flatMap(store.find(token), (session) =>
           session === null ? Effect.fail(refusedSession) : Effect.succeed(session)
         )
       )
-      const { person } = found.session
+      const { person } = liveSession.session
       const { role, organizationId } = rightsOf(config, person)
       return {
-        ...found,
+        ...liveSession,
         operator: operatorOf(person, role),
         member: yield* memberOf(person, organizationId)
       }

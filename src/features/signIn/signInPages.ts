@@ -39,16 +39,16 @@ const texts = {
 /** The page for a reason, in the first language of the browser if the console speaks it. */
 export const refusalPage = (reason: Reason, acceptLanguage = "") => {
   const language = /^\s*zh\b/i.test(acceptLanguage) ? "zh" : "en"
-  const words = texts[language]
+  const pageTexts = texts[language]
   return HttpServerResponse.text(
     `<!doctype html>
 <html lang="${language}">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${words.title}</title>
-<h1>${words.title}</h1>
-<p>${words[reason]}</p>
-<p><a href="${CONSOLE_PATH}">${words.back}</a></p>
+<title>${pageTexts.title}</title>
+<h1>${pageTexts.title}</h1>
+<p>${pageTexts[reason]}</p>
+<p><a href="${CONSOLE_PATH}">${pageTexts.back}</a></p>
 </html>
 `,
     {

@@ -1,5 +1,6 @@
 /** Schemas that several resources share. */
 import { Effect, Schema, SchemaTransformation, Struct } from "effect"
+import { Sse } from "effect/encoding"
 import { HttpApiSchema } from "effect/http-api"
 import { partKinds } from "../../domain/money/chargeParts.ts"
 import { Amount } from "../../domain/money/Money.ts"
@@ -37,6 +38,18 @@ export const arrayOf = <S extends Schema.Top>(schema: S, description: string) =>
 /** A field that always has the same value. */
 export const constant = <L extends string>(literal: L, description: string) =>
   Schema.Literal(literal).annotate(annotationsOf(description, literal))
+
+/** An event of a streamed answer, with a description of each of its fields. */
+export const streamEvent = (descriptions: {
+  readonly id: string
+  readonly event: string
+  readonly data: string
+}) =>
+  Sse.EventEncoded.mapFields(({ id, event, data }) => ({
+    id: id.annotateKey({ description: descriptions.id }),
+    event: event.annotate({ description: descriptions.event }),
+    data: data.annotate({ description: descriptions.data })
+  }))
 
 /** A decimal string of currency units. A balance is negative after a charge above its hold. */
 export const decimal = (description: string, example = "95.032") => text(description, example)

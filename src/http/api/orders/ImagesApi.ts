@@ -1,5 +1,4 @@
 import { Schema } from "effect"
-import { Sse } from "effect/encoding"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { ImageEditBody } from "../../../domain/image/ImageEditRequest.ts"
 import { MAX_IMAGES } from "../../../domain/image/ImageProtocol.ts"
@@ -29,6 +28,7 @@ import {
   listEntryFields,
   listWithEnds,
   preferHeader,
+  streamEvent,
   TaskFailure,
   taskEvent,
   taskEventsRequest,
@@ -61,11 +61,11 @@ const ImageAnswer = Schema.StructWithRest(Schema.Struct(ImageFields), anyFields)
  * image.
  */
 const ImageEvents = HttpApiSchema.StreamSse({
-  events: Sse.EventEncoded.mapFields(({ id, event, data }) => ({
-    id: id.annotateKey({ description: "The event's id, where the vendor gives one" }),
-    event: event.annotate({ description: "Its kind, such as image_generation.completed" }),
-    data: data.annotate({ description: "An image in `b64_json`, and what it is, as JSON" })
-  }))
+  events: streamEvent({
+    id: "The event's id, where the vendor gives one",
+    event: "Its kind, such as image_generation.completed",
+    data: "An image in `b64_json`, and what it is, as JSON"
+  })
 })
 
 const file = (description: string) => Schema.optionalKey(Schema.String.annotate({ description }))

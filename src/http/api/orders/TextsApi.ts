@@ -1,5 +1,4 @@
 import { Schema } from "effect"
-import { Sse } from "effect/encoding"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { anyFields } from "../../../domain/requestFields.ts"
 import { RerankBody } from "../../../domain/rerank/RerankRequest.ts"
@@ -7,7 +6,7 @@ import { ChatBody, EmbeddingBody } from "../../../domain/text/TextRequest.ts"
 import { orderErrors } from "../apiErrors.ts"
 import { operation } from "../document.ts"
 import { ArrayNumbers, BodyLimit, DecodesBody, RequiredScope } from "../middlewares.ts"
-import { idempotencyHeader } from "../shared.ts"
+import { idempotencyHeader, streamEvent } from "../shared.ts"
 
 /**
  * The maximum number of input tokens. It is more than any vendor's API of the standard form accepts
@@ -71,11 +70,11 @@ const RerankAnswer = Schema.StructWithRest(
 )
 
 /** An event of a streamed answer. */
-const Event = Sse.EventEncoded.mapFields(({ id, event, data }) => ({
-  id: id.annotateKey({ description: "The event's id, where the vendor gives one" }),
-  event: event.annotate({ description: "Its kind, which is `message`" }),
-  data: data.annotate({ description: "A chunk of the answer as JSON, or [DONE]" })
-}))
+const Event = streamEvent({
+  id: "The event's id, where the vendor gives one",
+  event: "Its kind, which is `message`",
+  data: "A chunk of the answer as JSON, or [DONE]"
+})
 
 export class TextsGroup extends HttpApiGroup.make("texts").add(
   HttpApiEndpoint.post("chat", "/chat/completions", {
