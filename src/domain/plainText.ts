@@ -22,6 +22,9 @@ export const Prompt = Schema.String.check(
   Schema.isMaxLength(MAX_PROMPT, { expected: `a text of at most ${MAX_PROMPT} characters` })
 )
 
+/** Whether PostgreSQL can store a text, or look for one: nothing is stored under any other. */
+export const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes("\u0000")
+
 /** Makes a vendor's text storable: removes NUL, and replaces each lone surrogate by U+FFFD. */
 export const storable = (text: string): string => text.toWellFormed().replaceAll("\u0000", "")
 

@@ -151,6 +151,9 @@ const strangeIds = [
   "' OR 1=1 --"
 ] as const
 
+/** An id as it stands in an address, with its faulty escapes. */
+const rawId = (id: string) => encodeURI(id).replaceAll("%25", "%")
+
 interface Fuzz {
   readonly customer: Customer
   /** Of things that exist, by the route's path up to them. */
@@ -160,9 +163,7 @@ interface Fuzz {
 
 const fill = (dice: Dice, path: string, ids: Fuzz["ids"]): string =>
   path.replace(/:[^/]+/g, (_, at: number) =>
-    dice.chance(80)
-      ? (ids.get(path.slice(0, at)) ?? "nobody")
-      : encodeURI(dice.pick(strangeIds)).replaceAll("%25", "%")
+    dice.chance(80) ? (ids.get(path.slice(0, at)) ?? "nobody") : rawId(dice.pick(strangeIds))
   )
 
 /** One request, and how to name it where it goes wrong. */
@@ -313,6 +314,35 @@ layer(
         assert.isBelow(Number(balance), 1_000_000)
       }),
     60_000 + REQUESTS * 20
+  )
+
+  it.effect("is answered at every address, whatever stands there for an id", () =>
+    Effect.gen(function* () {
+      const gateway = yield* Gateway
+      const customer = yield* gateway.customer("5")
+      const requests = declaredRoutes
+        .filter(({ path }) => path.includes("/:"))
+        .flatMap((route) => strangeIds.map((id) => ({ route, id })))
+      const faults = yield* Effect.forEach(
+        requests,
+        Effect.fnUntraced(function* ({ route, id }) {
+          const { method, path, bodies } = route
+          const address = path.replace(/:[^/]+/g, rawId(id))
+          const body = bodies.length > 0 ? { json: examplesOf(route)[0] } : {}
+          const answer = yield* path.startsWith("/admin/")
+            ? gateway.admin(address.slice("/admin/v1".length), { method, ...body })
+            : gateway.call(address, { method, key: customer.key, ...body })
+          return `${faultOf(answer)}: ${method} ${address.slice(0, 100)} ${answer.text.slice(0, 300)}`
+        }),
+        { concurrency: CONCURRENCY }
+      )
+      assert.isAbove(requests.length, 400)
+      assert.deepEqual(
+        faults.filter((fault) => !fault.startsWith("null: ")),
+        []
+      )
+      assert.deepEqual(told, [])
+    })
   )
 
   it.effect("is answered or cut also where it is no request at all", () =>

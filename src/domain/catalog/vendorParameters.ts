@@ -3,6 +3,7 @@
  * each protocol lists its own; none of them changes what the vendor bills.
  */
 import { Schema } from "effect"
+import { isStorable } from "../plainText.ts"
 import type { FieldFault } from "../requestFields.ts"
 
 const optional = Schema.optionalKey
@@ -89,12 +90,6 @@ export type VendorValues = Readonly<
   Record<string, boolean | number | string | ReadonlyArray<string>>
 >
 
-/**
- * Whether PostgreSQL can store a text, which excludes NUL and lone surrogates. The vendor fields
- * that an order depends on are stored with its price.
- */
-const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes("\u0000")
-
 const isWithin = (value: number, { minimum, maximum }: { minimum: number; maximum: number }) =>
   value >= minimum && value <= maximum
 
@@ -102,6 +97,7 @@ const expectedText = (
   { max_length: most }: Extract<VendorParameter, { readonly type: "text" }>,
   value: unknown
 ): string | null => {
+  // The vendor fields that an order depends on are stored with its price.
   const isText = typeof value === "string" && value !== "" && isStorable(value)
   if (isText && value.length <= (most ?? Number.POSITIVE_INFINITY)) return null
   return most === undefined

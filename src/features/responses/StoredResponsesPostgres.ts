@@ -1,6 +1,7 @@
 /** Stored responses in PostgreSQL, encrypted with the master key. */
 import { Effect, Layer, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { isStorable } from "../../domain/plainText.ts"
 import { Distribution } from "../../postgres/citus/Distribution.ts"
 import { makeConditions } from "../../postgres/client/conditions.ts"
 import { deleteInBatches, retryBriefly, rowsOf, runOnce } from "../../postgres/client/rows.ts"
@@ -73,11 +74,12 @@ export const layerStoredResponses = Layer.effect(
         yield* retryBriefly(sql`
           INSERT INTO responses
                  (organization_id, id, order_id, previous_id, item_ids, key_id, content, expires_at)
-          VALUES (${organizationId}, ${id}, ${orderId}, ${previousId}, ${[...itemIds]}::text[],
+          VALUES (${organizationId}, ${id}, ${orderId}, ${previousId}, ${itemIds.filter(isStorable)}::text[],
                   ${keyId}, ${bytes}, now() + make_interval(secs => ${lifetimeSeconds}::float8))
           ON CONFLICT (organization_id, id) DO NOTHING`)
       }),
       find: Effect.fn("StoredResponses.find")(function* (organizationId, id) {
+        if (!isStorable(id)) return null
         const rows = yield* rowsOf(ResponseRow)(
           retryBriefly(sql`
             SELECT ${columns} FROM responses r ${chargedOrders(organizationId)}
@@ -88,6 +90,7 @@ export const layerStoredResponses = Layer.effect(
         return response
       }),
       conversation: Effect.fn("StoredResponses.conversation")(function* (organizationId, id) {
+        if (!isStorable(id)) return null
         const rows = yield* rowsOf(ResponseRow)(
           retryBriefly(sql`
             WITH RECURSIVE conversation AS (
@@ -111,23 +114,22 @@ export const layerStoredResponses = Layer.effect(
           retryBriefly(sql`
             SELECT ${columns} FROM responses r ${chargedOrders(organizationId)}
              WHERE r.organization_id = ${organizationId} AND r.expires_at > now()
-               AND r.item_ids && ${[...itemIds]}::text[]
+               AND r.item_ids && ${itemIds.filter(isStorable)}::text[]
              ORDER BY r.order_id DESC LIMIT ${MAX_CONVERSATION.responses}`)
         )
         return yield* openAll(organizationId, rows)
       }),
-      remove: Effect.fn("StoredResponses.remove")((organizationId, id) =>
-        Effect.map(
-          runOnce(sql`
-            DELETE FROM responses r
-             USING orders o
-             WHERE r.organization_id = ${organizationId} AND r.id = ${id} AND r.expires_at > now()
-               AND o.organization_id = ${organizationId} AND o.id = r.order_id
-               AND o.state = 'captured'
-            RETURNING r.id`),
-          (rows) => rows.length > 0
-        )
-      ),
+      remove: Effect.fn("StoredResponses.remove")(function* (organizationId, id) {
+        if (!isStorable(id)) return false
+        const rows = yield* runOnce(sql`
+          DELETE FROM responses r
+           USING orders o
+           WHERE r.organization_id = ${organizationId} AND r.id = ${id} AND r.expires_at > now()
+             AND o.organization_id = ${organizationId} AND o.id = r.order_id
+             AND o.state = 'captured'
+          RETURNING r.id`)
+        return rows.length > 0
+      }),
       removeExpired: Effect.asVoid(
         deleteInBatches((limit) =>
           claimRows({

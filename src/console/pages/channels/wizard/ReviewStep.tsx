@@ -14,6 +14,8 @@ import { StepButtons } from "./StepButtons.tsx"
 interface Props {
   readonly base: CatalogVersion
   readonly newVendor: NewVendor
+  /** While the catalog is read again, an application would be to the one that has changed. */
+  readonly isRefreshing: boolean
   /** Called when another operator has changed the catalog first. */
   readonly onConflict: () => void
   readonly onApply: (version: number) => void
@@ -41,7 +43,8 @@ const Gaps = ({ base: { document }, newVendor }: Pick<Props, "base" | "newVendor
   )
 }
 
-export const ReviewStep = ({ base, newVendor, onConflict, onApply, onBack }: Props) => {
+export const ReviewStep = (props: Props) => {
+  const { base, newVendor, isRefreshing, onConflict, onApply, onBack } = props
   const { t } = useTranslation("wizard")
   const { session } = useSession()
   const [revision] = useState(nextRevision)
@@ -73,7 +76,7 @@ export const ReviewStep = ({ base, newVendor, onConflict, onApply, onBack }: Pro
       ) : null}
       <StepButtons onBack={onBack}>
         <Button
-          loading={apply.isPending}
+          loading={apply.isPending || isRefreshing}
           onClick={() =>
             apply.mutate(undefined, {
               onSuccess: ({ version }) => onApply(version),

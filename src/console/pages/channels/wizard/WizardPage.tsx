@@ -38,9 +38,11 @@ const StepList = ({ current }: { readonly current: Step }) => {
 
 const Steps = ({
   base,
+  isRefreshing,
   onRefresh
 }: {
   readonly base: CatalogVersion
+  readonly isRefreshing: boolean
   readonly onRefresh: () => void
 }) => {
   const { t } = useTranslation("wizard")
@@ -83,6 +85,7 @@ const Steps = ({
             key={base.version}
             base={base}
             newVendor={newVendor}
+            isRefreshing={isRefreshing}
             onConflict={() => {
               setOutdated(true)
               onRefresh()
@@ -128,7 +131,13 @@ const WizardPage = () => {
       </div>
       {hasRole(session, "operator") ? (
         <QueryView query={catalog} lines={8}>
-          {(base) => <Steps base={base} onRefresh={() => void catalog.refetch()} />}
+          {(base) => (
+            <Steps
+              base={base}
+              isRefreshing={catalog.isFetching}
+              onRefresh={() => void catalog.refetch()}
+            />
+          )}
         </QueryView>
       ) : (
         <Text>{shell("noRight")}</Text>
