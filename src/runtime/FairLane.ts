@@ -5,7 +5,8 @@
  * down for as long as the work took, which leaves the resource to other work for half of the time.
  * Small pieces of work of one owner may share a permit.
  */
-import { Context, Effect, identity } from "effect"
+import { Clock, Context, Effect, FiberSet, identity } from "effect"
+import { monotonicMillisOf } from "./monotonic.ts"
 
 interface LaneLimits {
   /** The number of permits of the lane. */
@@ -40,7 +41,14 @@ export const MAX_SHARED = 16
 const MIN_COOLDOWN_MILLIS = 1
 const MAX_COOLDOWN_MILLIS = 50
 
-export const makeFairLane = ({ total, perOwner, maxWaiting }: LaneLimits) => {
+/** Makes a lane whose cooldowns end with the surrounding scope. */
+export const makeFairLane = Effect.fnUntraced(function* ({
+  total,
+  perOwner,
+  maxWaiting
+}: LaneLimits) {
+  const clock = yield* Clock.Clock
+  const fork = yield* FiberSet.makeRuntime()
   /**
    * The queues in the order of the owners' turns; an owner that has just been served moves to the
    * end.
@@ -91,7 +99,7 @@ export const makeFairLane = ({ total, perOwner, maxWaiting }: LaneLimits) => {
       queues.delete(owner)
       queues.set(owner, queue)
       const entries = workOfPermit(queue)
-      const permit = { owner, startedAtMillis: performance.now(), workCount: entries.length }
+      const permit = { owner, startedAtMillis: monotonicMillisOf(clock), workCount: entries.length }
       changeRunning(owner, 1)
       for (const entry of entries) {
         dequeue(entry)
@@ -102,12 +110,15 @@ export const makeFairLane = ({ total, perOwner, maxWaiting }: LaneLimits) => {
   }
 
   const releaseAfterCooldown = ({ owner, startedAtMillis }: Permit): void => {
-    const workMillis = performance.now() - startedAtMillis
-    const cooldownMillis = Math.min(Math.max(MIN_COOLDOWN_MILLIS, workMillis), MAX_COOLDOWN_MILLIS)
-    setTimeout(() => {
+    const release = () => {
       changeRunning(owner, -1)
       startWaiting()
-    }, cooldownMillis).unref()
+    }
+    const workMillis = monotonicMillisOf(clock) - startedAtMillis
+    const cooldownMillis = Math.min(Math.max(MIN_COOLDOWN_MILLIS, workMillis), MAX_COOLDOWN_MILLIS)
+    // Only a clock that a test advances measures no time: the next work would wait for the test.
+    if (workMillis === 0) release()
+    else fork(Effect.map(Effect.sleep(cooldownMillis), release))
   }
 
   const end = (entry: Entry): void => {
@@ -156,7 +167,7 @@ export const makeFairLane = ({ total, perOwner, maxWaiting }: LaneLimits) => {
       waiting: [...queues.values()].reduce((sum, queue) => sum + queue.size, 0)
     })
   }
-}
+})
 
 /**
  * Runs a piece of work when the owner of the current request has its turn in the lane; immediately

@@ -1,11 +1,12 @@
 import { assert, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
+import { TestClock } from "effect/testing"
 import { MAX_SHARED, makeFairLane } from "../../src/runtime/FairLane.ts"
 
 const bounds = { total: 2, perOwner: 1, maxWaiting: 3 }
 
 /** A lane, and pieces of work that say when they begin and run until they are let go. */
-const makeWork = (lane: ReturnType<typeof makeFairLane>) => {
+const makeWork = (lane: Effect.Success<ReturnType<typeof makeFairLane>>) => {
   const begun: Array<string> = []
   const start = Effect.fnUntraced(function* (
     owner: string,
@@ -29,7 +30,7 @@ const makeWork = (lane: ReturnType<typeof makeFairLane>) => {
 
 it.live("owners take turns, and one with many waiting delays its own work alone", () =>
   Effect.gen(function* () {
-    const lane = makeFairLane({ ...bounds, total: 1 })
+    const lane = yield* makeFairLane({ ...bounds, total: 1 })
     const { begun, start, untilBegun } = makeWork(lane)
     const many = yield* Effect.forEach(["a1", "a2", "a3"], (name) => start("a", name))
     const others = [yield* start("b", "b1"), yield* start("c", "c1")]
@@ -51,7 +52,7 @@ it.live("owners take turns, and one with many waiting delays its own work alone"
 
 it.live("of one owner no more run than it may have, while the places of others stay free", () =>
   Effect.gen(function* () {
-    const lane = makeFairLane(bounds)
+    const lane = yield* makeFairLane(bounds)
     const { begun, start, untilBegun } = makeWork(lane)
     yield* Effect.forEach(["a1", "a2"], (name) => start("a", name))
     yield* start("b", "b1")
@@ -65,7 +66,7 @@ it.live("of one owner no more run than it may have, while the places of others s
 
 it.live("work that is given up leaves its place, whether it waits or runs", () =>
   Effect.gen(function* () {
-    const lane = makeFairLane(bounds)
+    const lane = yield* makeFairLane(bounds)
     const { begun, start, untilBegun } = makeWork(lane)
     const [a1, a2, a3] = yield* Effect.forEach(["a1", "a2", "a3"], (name) => start("a", name))
     yield* Fiber.interrupt(a2?.fiber ?? (yield* Effect.die("there is none")))
@@ -82,7 +83,7 @@ it.live("work that is given up leaves its place, whether it waits or runs", () =
 
 it.live("work that shares a permit runs together, and frees it when the last of it has ended", () =>
   Effect.gen(function* () {
-    const lane = makeFairLane({ ...bounds, total: 1, maxWaiting: 100 })
+    const lane = yield* makeFairLane({ ...bounds, total: 1, maxWaiting: 100 })
     const { begun, start, untilBegun } = makeWork(lane)
     const shared = Array.from({ length: MAX_SHARED + 1 }, (_, index) => `a${index + 1}`)
     const other = yield* start("b", "b1")
@@ -105,4 +106,22 @@ it.live("work that shares a permit runs together, and frees it when the last of 
     assert.deepStrictEqual(lane.count(), { running: 1, waiting: 1 })
     assert.strictEqual(begun.at(-1), shared.at(-1))
   }).pipe(Effect.scoped)
+)
+
+it.effect("a permit cools down for as long as its work took, by the gateway's clock", () =>
+  Effect.gen(function* () {
+    const lane = yield* makeFairLane({ ...bounds, total: 1 })
+    const { begun, start } = makeWork(lane)
+    const [long, other] = [yield* start("a", "a1"), yield* start("b", "b1")]
+    yield* TestClock.adjust("20 millis")
+    yield* long.end
+    yield* TestClock.adjust("19 millis")
+    assert.deepStrictEqual(begun, ["a1"])
+    yield* TestClock.adjust("1 millis")
+    assert.deepStrictEqual(begun, ["a1", "b1"])
+    // By a clock that stands still, work takes no time, and no cooldown would end.
+    yield* other.end
+    yield* lane.inTurn("a", Effect.void)
+    assert.deepStrictEqual(lane.count(), { running: 0, waiting: 0 })
+  })
 )

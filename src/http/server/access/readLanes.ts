@@ -44,8 +44,8 @@ export class ReadLanes extends Context.Service<ReadLanes>()("gateway/http/ReadLa
       perOwner: Math.min(organizationLists, listsInFlight),
       maxWaiting: organizationListQueue
     }
-    const lanes = { list: makeFairLane(limits), "look-up": makeFairLane(limits) }
-    const refusals = makeFairLane({ ...limits, perOwner: 1 })
+    const lanes = { list: yield* makeFairLane(limits), "look-up": yield* makeFairLane(limits) }
+    const refusals = yield* makeFairLane({ ...limits, perOwner: 1 })
     const queueFull = new RateLimited({
       message: `This organisation has ${organizationListQueue} reads waiting at this gateway; send this one again when others are answered`,
       retryAfterSeconds: 1
