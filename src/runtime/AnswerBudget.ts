@@ -4,7 +4,7 @@
  * their request is over, whichever comes first. Clients that do not read therefore hold a bounded
  * number of bytes. A large answer of a vendor is not read before its bytes are reserved.
  */
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, FiberSet, Layer } from "effect"
 import { onScopeEnd } from "./onScopeEnd.ts"
 import { Settings } from "./Settings.ts"
 
@@ -59,9 +59,10 @@ interface Waiter {
   readonly begin: () => void
 }
 
-export type AnswerBudget = ReturnType<typeof makeAnswerBudget>
+export type AnswerBudget = Effect.Success<ReturnType<typeof makeAnswerBudget>>
 
-export const makeAnswerBudget = (budgetBytes: number) => {
+export const makeAnswerBudget = Effect.fnUntraced(function* (budgetBytes: number) {
+  const fork = yield* FiberSet.makeRuntime()
   const ownerBytes = Math.floor(budgetBytes * OWNER_SHARE)
   const countedBytes = new Map<string, number>()
   const reservations = new Map<string, number>()
@@ -83,10 +84,12 @@ export const makeAnswerBudget = (budgetBytes: number) => {
     if (delta >= 0 || waiters.size === 0 || isAdmitting) return
     isAdmitting = true
     // One pass admits reservations for everything that is released in this turn of the event loop.
-    setImmediate(() => {
-      isAdmitting = false
-      admit()
-    })
+    fork(
+      Effect.map(Effect.yieldNow, () => {
+        isAdmitting = false
+        admit()
+      })
+    )
   }
   const changeReservations = (owner: string, delta: 1 | -1): void => {
     add(reservations, owner, delta)
@@ -204,14 +207,14 @@ export const makeAnswerBudget = (budgetBytes: number) => {
     /** The number of vendors' answers that wait for room. */
     waiting: () => waiters.size
   }
-}
+})
 
 /** The budget of this process. */
 export class Answers extends Context.Service<Answers, AnswerBudget>()("gateway/runtime/Answers") {}
 
 export const layerAnswers = Layer.effect(
   Answers,
-  Effect.map(Settings, ({ answerBudgetBytes }) => makeAnswerBudget(answerBudgetBytes))
+  Effect.flatMap(Settings, ({ answerBudgetBytes }) => makeAnswerBudget(answerBudgetBytes))
 )
 
 /** The answer of the current request; null if no client waits for one. */
