@@ -1,7 +1,7 @@
 /**
  * Runs SQL statements with time-outs and retries, and decodes their rows; failures become defects.
  */
-import { Duration, Effect, Schedule, Schema } from "effect"
+import { Clock, Duration, Effect, Exit, Schedule, Schema } from "effect"
 import { SqlError } from "effect/sql"
 import { isTransient, transientBackoff } from "../../runtime/databaseErrors.ts"
 import { cutPage, type PageRequest, unknownCursor } from "../../runtime/Page.ts"
@@ -31,28 +31,32 @@ export const timeoutError = (limit: Duration.Duration) => {
 /**
  * Fails after the duration with a transient error, and does not wait for the interrupted statement,
  * since cancelling a statement on a lost connection takes seconds more. The duration includes the
- * wait for a free connection, which the pool itself does not limit. It is built from one fiber and
- * one timer only, since every statement pays for it.
+ * wait for a free connection, which the pool itself does not limit. It is built from two fibers only,
+ * the statement and a sleep of the caller's clock, since every statement pays for it.
  */
 export const withTimeout =
   (limit: Duration.Duration) =>
   <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E | SqlError.SqlError> =>
-    Effect.withFiber(({ context }) =>
+    Effect.withFiber((fiber) =>
       Effect.callback<A, E | SqlError.SqlError>((resume) => {
-        const statement = Effect.runForkWith(context)(effect)
-        const end = () => {
-          clearTimeout(timer)
-          statement.interruptUnsafe()
-        }
-        const timer = setTimeout(() => {
+        const fork = Effect.runForkWith(fiber.context)
+        const statement = fork(effect)
+        const exit = statement.pollUnsafe()
+        if (exit !== undefined) return resume(exit)
+        const timer = fork(fiber.getRef(Clock.Clock).sleep(limit))
+        timer.addObserver((end) => {
+          if (Exit.isFailure(end)) return
           resume(Effect.fail(timeoutError(limit)))
-          end()
-        }, Duration.toMillis(limit))
+          statement.interruptUnsafe()
+        })
         statement.addObserver((exit) => {
-          clearTimeout(timer)
+          timer.interruptUnsafe()
           resume(exit)
         })
-        return Effect.sync(end)
+        return Effect.sync(() => {
+          timer.interruptUnsafe()
+          statement.interruptUnsafe()
+        })
       })
     )
 
