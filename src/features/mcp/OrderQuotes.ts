@@ -2,8 +2,10 @@
  * Signed quotes: an order with the id of a quote has the fields that were quoted, is limited to the
  * quoted hold, and can be placed once. Nothing is stored before the order.
  */
-import { createHmac, randomBytes, timingSafeEqual } from "node:crypto"
+import { createHmac, timingSafeEqual } from "node:crypto"
 import { Clock, Context, Effect, Layer, type Redacted } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { Base64Url } from "effect/encoding"
 import { InvalidRequest } from "../../domain/Errors.ts"
 import type { Caller } from "../../services/Access.ts"
 import { deriveKey } from "../../services/derivedKeys.ts"
@@ -67,30 +69,33 @@ export const layerOrderQuotes = (
   masterKey: Redacted.Redacted<Uint8Array>,
   previous: Redacted.Redacted<Uint8Array> | null = null
 ) =>
-  Layer.sync(OrderQuotes, () => {
-    const current = deriveKey(masterKey, "order quotes")
-    const keys = previous === null ? [current] : [current, deriveKey(previous, "order quotes")]
-    return OrderQuotes.of({
-      sign: ({ caller, digest }, holdNano) =>
-        Effect.map(Clock.currentTimeMillis, (now) => {
-          const end = Math.floor(now / 1000) + LIFETIME_SECONDS
-          const nonce = randomBytes(NONCE_BYTES).toString("base64url")
+  Layer.effect(
+    OrderQuotes,
+    Effect.gen(function* () {
+      const random = yield* SecureRandom.SecureRandom
+      const current = deriveKey(masterKey, "order quotes")
+      const keys = previous === null ? [current] : [current, deriveKey(previous, "order quotes")]
+      return OrderQuotes.of({
+        sign: Effect.fnUntraced(function* ({ caller, digest }, holdNano) {
+          const end = Math.floor((yield* Clock.currentTimeMillis) / 1000) + LIFETIME_SECONDS
+          const nonce = Base64Url.encode(yield* random.randomBytes(NONCE_BYTES))
           const signedParts = [String(end), String(holdNano), digest, nonce]
           const mac = macOf(current, caller, signedParts).toString("base64url")
           return { id: `qt_${[...signedParts, mac].join(".")}`, expiresAt: new Date(end * 1000) }
         }),
-      verify: Effect.fnUntraced(function* (id, { caller, digest }) {
-        const [, end = "", hold = "", quotedDigest = "", nonce = "", signature = ""] =
-          ID.exec(id) ?? []
-        const mac = Buffer.from(signature, "base64url")
-        const isSigned = keys.some((key) => {
-          const expected = macOf(key, caller, [end, hold, quotedDigest, nonce])
-          return expected.length === mac.length && timingSafeEqual(expected, mac)
+        verify: Effect.fnUntraced(function* (id, { caller, digest }) {
+          const [, end = "", hold = "", quotedDigest = "", nonce = "", signature = ""] =
+            ID.exec(id) ?? []
+          const mac = Buffer.from(signature, "base64url")
+          const isSigned = keys.some((key) => {
+            const expected = macOf(key, caller, [end, hold, quotedDigest, nonce])
+            return expected.length === mac.length && timingSafeEqual(expected, mac)
+          })
+          if (!isSigned) return yield* notOfThisKey
+          if (Number(end) * 1000 <= (yield* Clock.currentTimeMillis)) return yield* expiredQuote
+          if (quotedDigest !== digest) return yield* ofOtherFields
+          return { holdNano: BigInt(hold), key: `mcp:quote:${signature}` }
         })
-        if (!isSigned) return yield* notOfThisKey
-        if (Number(end) * 1000 <= (yield* Clock.currentTimeMillis)) return yield* expiredQuote
-        if (quotedDigest !== digest) return yield* ofOtherFields
-        return { holdNano: BigInt(hold), key: `mcp:quote:${signature}` }
       })
     })
-  })
+  )

@@ -3,6 +3,8 @@
  * `nonce`. Whatever the provider sends is checked here, and leaves this file as a `Person`.
  */
 import { Clock, Effect, Redacted, Schema } from "effect"
+import type { SecureRandom } from "effect/crypto"
+import { Base64Url } from "effect/encoding"
 import { createRemoteJWKSet, decodeProtectedHeader, jwtVerify } from "jose"
 import * as oidc from "openid-client"
 import type { Person } from "../../services/Sessions.ts"
@@ -43,6 +45,8 @@ export interface LogoutNotice {
 }
 
 const TIMEOUT_SECONDS = 10
+/** As RFC 7636, section 4.1, recommends for the code verifier. */
+const SECRET_BYTES = 32
 const DISCOVERY_MILLIS = 3600 * 1000
 /** Permitted difference between the clocks of the provider and of the gateway. */
 const CLOCK_TOLERANCE_SECONDS = 30
@@ -184,13 +188,12 @@ const requireIdToken = (token: string, claims: Claims, clientId: string): void =
   }
 }
 
-export const newSignInSecrets = Effect.sync(
-  (): SignInSecrets => ({
-    state: oidc.randomState(),
-    nonce: oidc.randomNonce(),
-    codeVerifier: oidc.randomPKCECodeVerifier()
-  })
-)
+export const newSignInSecrets = (
+  random: SecureRandom.SecureRandom["Service"]
+): Effect.Effect<SignInSecrets> => {
+  const newSecret = Effect.map(random.randomBytes(SECRET_BYTES), Base64Url.encode)
+  return Effect.all({ state: newSecret, nonce: newSecret, codeVerifier: newSecret })
+}
 
 export const makeIdentityProvider = (config: SignInConfig) => {
   const redirectUri = `${config.publicUrl}${CALLBACK_PATH}`

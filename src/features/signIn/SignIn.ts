@@ -4,6 +4,7 @@
  */
 import { createHash } from "node:crypto"
 import { Clock, Context, Effect, identity, Layer, Redacted, Schema } from "effect"
+import { SecureRandom } from "effect/crypto"
 import { Base64Url } from "effect/encoding"
 import { Access } from "../../services/Access.ts"
 import { isWellFormedToken, type LookUpGuard } from "../../services/bearerTokens.ts"
@@ -67,6 +68,7 @@ const make = Effect.fnUntraced(function* (config: SignInConfigured) {
   const store = yield* makeSessionStore
   const memberKeys = yield* makeMemberKeys
   const provider = makeIdentityProvider(config)
+  const random = yield* SecureRandom.SecureRandom
 
   const seal = Effect.fnUntraced(function* (attempt: typeof Attempt.Type) {
     const text = Redacted.make(yield* Effect.orDie(Schema.encodeEffect(Attempt)(attempt)))
@@ -144,7 +146,7 @@ const make = Effect.fnUntraced(function* (config: SignInConfigured) {
 
     /** Begins a sign-in: the provider's address, and the cookie for the browser. */
     begin: Effect.fn("SignIn.begin")(function* (returnTo: string) {
-      const secrets = yield* newSignInSecrets
+      const secrets = yield* newSignInSecrets(random)
       const url = yield* provider.authorizationUrl(secrets)
       const startedAtMillis = yield* Clock.currentTimeMillis
       return { url, cookie: yield* seal({ ...secrets, returnTo, startedAtMillis }) }
