@@ -246,10 +246,11 @@ export const layerGatewayTesting = <E = never>(options: GatewayOptions<E> = {}) 
  * provides the `Simulator`, whose book lists the jobs that vendors would bill.
  */
 export const layerGatewaySimulated = <E = never>(options: SimulatedGatewayOptions<E> = {}) => {
-  const doubles = Layer.merge(
-    layerStoresMemory(),
-    layerAdapters.pipe(Layer.provide([layerVendorWire, layerVendorLimits]))
-  ).pipe(Layer.provideMerge(layerSimulatorTesting))
+  const doubles = layerAdapters.pipe(
+    Layer.provide([layerVendorWire, layerVendorLimits]),
+    Layer.provideMerge(layerStoresMemory()),
+    Layer.provideMerge(layerSimulatorTesting)
+  )
   const services: Layer.Layer<
     TestingServices | Simulator,
     E | Layer.Error<typeof layerSimulatorTesting>

@@ -6,6 +6,7 @@ import { layerAdapters } from "../../src/adapters/liveAdapters.ts"
 import { VendorLimits } from "../../src/adapters/wire/limits.ts"
 import { layerVendorWire } from "../../src/adapters/wire/VendorWire.ts"
 import type { SendOptions } from "../../src/adapters/wire/vendorAnswer.ts"
+import { layerSecureRandom } from "../../src/crypto.ts"
 import type { TextProtocol } from "../../src/domain/catalog/ProtocolTables.ts"
 import {
   type ChannelAccount,
@@ -45,7 +46,7 @@ export const limitSeconds = {
 } as const
 
 /** The connections the gateway itself has. */
-export const layerSockets = layerVendorWire
+export const layerSockets = Layer.provide(layerVendorWire, layerSecureRandom)
 
 export const layerOverSockets = layerAdapters.pipe(
   Layer.provide(layerSockets),

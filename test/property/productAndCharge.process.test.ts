@@ -8,6 +8,7 @@ import { Duration, Effect, Equal, Layer, Logger } from "effect"
 import { layerAdapters } from "../../src/adapters/liveAdapters.ts"
 import { VendorLimits } from "../../src/adapters/wire/limits.ts"
 import { layerVendorWire } from "../../src/adapters/wire/VendorWire.ts"
+import { layerSecureRandom } from "../../src/crypto.ts"
 import { Gateway, layerTestGateway } from "../support/gateway.ts"
 import { diceOf } from "../support/randomOrders.ts"
 import { type Case, classesOf, faultsOf, productIn, type Rule } from "./judge.ts"
@@ -96,7 +97,10 @@ const layerVendorGateway = Layer.unwrap(
   Effect.map(Vendor, ({ url }) =>
     layerTestGateway("postgres", settings, {
       catalogFor: () => catalogAt(url),
-      adapters: layerAdapters.pipe(Layer.provide([layerVendorWire, limits]))
+      adapters: layerAdapters.pipe(
+        Layer.provide([layerVendorWire, limits]),
+        Layer.provide(layerSecureRandom)
+      )
     }).pipe(Layer.provide(Logger.layer([])))
   )
 ).pipe(Layer.provideMerge(Vendor.layer))

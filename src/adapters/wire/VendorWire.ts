@@ -5,6 +5,7 @@
 import { lookup } from "node:dns"
 import type { LookupFunction } from "node:net"
 import { Context, Duration, Effect, Exit, Layer, Schema, type Scope } from "effect"
+import { SecureRandom } from "effect/crypto"
 import { type Dispatcher, interceptors } from "undici"
 import { isLinkLocal } from "../../domain/catalog/linkLocal.ts"
 import { RawAnswer } from "../../domain/RawAnswer.ts"
@@ -13,7 +14,7 @@ import { makeAlarms, type SetAlarm } from "../../runtime/alarms.ts"
 import { filteredLookup, type LookupPolicy, makeAgent } from "../../runtime/filteredLookup.ts"
 import { onScopeEnd } from "../../runtime/onScopeEnd.ts"
 import { type LargeAnswer, type LargeAnswers, makeLargeAnswers } from "./largeAnswers.ts"
-import { dispatch, encodeBody, type VendorRequest } from "./vendorRequest.ts"
+import { dispatch, encodeRequest, type VendorRequest } from "./vendorRequest.ts"
 
 const HeaderValue = Schema.Union([Schema.String, Schema.Array(Schema.String), Schema.Undefined])
 
@@ -204,14 +205,20 @@ const makeAdmission = (
   }
 }
 
+/** What every request of a wire is sent with. */
+interface WireTools {
+  readonly agent: Dispatcher
+  readonly setAlarm: SetAlarm
+  readonly encode: (request: VendorRequest) => ReturnType<typeof encodeRequest>
+}
+
 const makeExchange =
   (
-    agent: Dispatcher,
-    setAlarm: SetAlarm,
+    { agent, setAlarm, encode }: WireTools,
     largeAnswers: LargeAnswers
   ): VendorWire["Service"]["exchange"] =>
   (request, { timeout, maxBytes }) =>
-    Effect.flatMap(encodeBody(request), (body) =>
+    Effect.flatMap(encode(request), (encodedRequest) =>
       Effect.withFiber((fiber) => {
         const answer = fiber.getRef(CurrentAnswer)
         let head: WireHead = { status: 0, headers: {} }
@@ -230,7 +237,7 @@ const makeExchange =
             release()
             resume(Effect.fail(new WireFault({ cause, partial: partialOf(), isSent })))
           }
-          const abort = dispatch(agent, request, body, fail, {
+          const abort = dispatch(agent, encodedRequest, fail, {
             onResponseStart: (_, status, headers) => {
               head = { status, headers }
             },
@@ -264,7 +271,7 @@ const makeExchange =
     )
 
 /** Opens an answer whose body is read while it arrives. */
-const makeOpen = (agent: Dispatcher, setAlarm: SetAlarm): VendorWire["Service"]["open"] =>
+const makeOpen = ({ agent, setAlarm, encode }: WireTools): VendorWire["Service"]["open"] =>
   Effect.fnUntraced(function* (request, timeout) {
     const unreadChunks: Array<Uint8Array> = []
     let unreadBytes = 0
@@ -282,7 +289,7 @@ const makeOpen = (agent: Dispatcher, setAlarm: SetAlarm): VendorWire["Service"][
       })
     )
 
-    const body = yield* encodeBody(request)
+    const encodedRequest = yield* encode(request)
     const head = yield* callbackWithTimeout<WireHead, WireFault>(setAlarm, timeout, (resume) => {
       const fail = (cause: unknown, isSent: boolean) => {
         // `partial` is null, because the reader of an open answer already has its head and counts
@@ -292,7 +299,7 @@ const makeOpen = (agent: Dispatcher, setAlarm: SetAlarm): VendorWire["Service"][
         resume(failure)
         wakeReader()
       }
-      abort = dispatch(agent, request, body, fail, {
+      abort = dispatch(agent, encodedRequest, fail, {
         onResponseStart: (_, status, headers) => {
           // A head with a status below 200 is only a hint that precedes the head of the answer.
           if (status >= 200) resume(Effect.succeed({ status, headers }))
@@ -364,11 +371,13 @@ export const layerVendorWireWith = (
       // Some vendors compress answers although the request has no `accept-encoding`. The
       // decompressed size is limited while the answer is read.
       const reader = agent.compose(interceptors.decompress({ skipErrorResponses: false }))
-      const setAlarm = yield* makeAlarms
-      return VendorWire.of({
-        exchange: makeExchange(reader, setAlarm, makeQueue()),
-        open: makeOpen(reader, setAlarm)
-      })
+      const random = yield* SecureRandom.SecureRandom
+      const tools: WireTools = {
+        agent: reader,
+        setAlarm: yield* makeAlarms,
+        encode: (request) => encodeRequest(random, request)
+      }
+      return VendorWire.of({ exchange: makeExchange(tools, makeQueue()), open: makeOpen(tools) })
     })
   )
 

@@ -4,13 +4,6 @@ import { mediumOf } from "../../redaction/patterns.ts"
 /** The fields of a form. A list becomes several fields with the same name; null is left out. */
 export type FormFields = Readonly<Record<string, unknown>>
 
-export interface FormShape {
-  /** The delimiter of the parts, which occurs in none of them. */
-  readonly boundary: string
-  /** The fields whose values are base64 data URLs, sent as files. */
-  readonly files: ReadonlySet<string>
-}
-
 /** The chunk size of base64 decoding in characters, a multiple of four. */
 const PIECE = 1024 * 1024
 
@@ -56,15 +49,20 @@ const isScalar = (value: unknown): value is string | number | boolean =>
 /** Whether a form can contain a value: a string, a number, a boolean, or null. */
 export const isFormValue = (value: unknown): boolean => value == null || isScalar(value)
 
+/**
+ * Encodes a form. The values of the fields in `fileFields` are base64 data URLs, which are sent as
+ * files. `boundary` delimits the parts and must occur in none of them.
+ */
 export function* formPieces(
   fields: FormFields,
-  { boundary, files }: FormShape
+  fileFields: ReadonlySet<string>,
+  boundary: string
 ): Generator<string | Buffer> {
   for (const [name, value] of Object.entries(fields)) {
     for (const [index, item] of [value].flat().entries()) {
       if (!isScalar(item)) continue
       yield `--${boundary}\r\n`
-      if (files.has(name)) yield* filePieces(name, index, String(item))
+      if (fileFields.has(name)) yield* filePieces(name, index, String(item))
       else yield `Content-Disposition: form-data; name=${quotedName(name)}\r\n\r\n${item}`
       yield "\r\n"
     }

@@ -1,11 +1,11 @@
 /** Requests to vendors: address, headers and body. No header of a client is forwarded. */
-import { randomUUID } from "node:crypto"
 import { Readable } from "node:stream"
 import { Effect, Redacted } from "effect"
+import type { SecureRandom } from "effect/crypto"
 import type { Dispatcher } from "undici"
 import { jsonPieces } from "../../domain/jsonPieces.ts"
 import type { ChannelAccount, VideoOrder } from "../../services/ProtocolAdapter.ts"
-import { type FormFields, type FormShape, formPieces } from "./multipartBody.ts"
+import { type FormFields, formPieces } from "./multipartBody.ts"
 
 export interface VendorRequest {
   readonly method: "GET" | "POST" | "PUT" | "DELETE"
@@ -14,7 +14,11 @@ export interface VendorRequest {
   readonly headers: Readonly<Record<string, string>>
   /** The body, which is encoded as JSON or as a form when it is sent; null if there is none. */
   readonly body: object | null
-  readonly form?: FormShape
+  /**
+   * For a body that is sent as a multipart form: its fields whose values are base64 data URLs, sent
+   * as files.
+   */
+  readonly fileFields?: ReadonlySet<string>
 }
 
 type Headers = VendorRequest["headers"]
@@ -67,24 +71,15 @@ export const post = (url: string, headers: Headers, body: object): VendorRequest
 })
 
 /**
- * A request with a multipart form: strings, numbers and booleans, and the fields in `files` as
+ * A request with a multipart form: strings, numbers and booleans, and the fields in `fileFields` as
  * files.
  */
 export const postForm = (
   url: string,
   headers: Headers,
   body: FormFields,
-  files: ReadonlySet<string>
-): VendorRequest => {
-  const boundary = `form-${randomUUID()}`
-  return {
-    method: "POST",
-    url,
-    headers: { ...headers, "content-type": `multipart/form-data; boundary=${boundary}` },
-    body,
-    form: { boundary, files }
-  }
-}
+  fileFields: ReadonlySet<string>
+): VendorRequest => ({ method: "POST", url, headers, body, fileFields })
 
 /** Omits null, undefined and empty values, so that the vendor uses its defaults. */
 export const omitEmpty = (fields: Readonly<Record<string, unknown>>) =>
@@ -95,7 +90,10 @@ export const secondsOf = ({ seconds }: VideoOrder): number => (seconds === "smar
 
 // On the wire
 
-type EncodedBody = string | Array<Buffer> | null
+/** A request as it is sent. */
+interface EncodedRequest extends Pick<VendorRequest, "method" | "url" | "headers"> {
+  readonly body: string | Array<Buffer> | null
+}
 
 /**
  * Yields the pieces and removes each one when it is sent, because nothing needs it while the
@@ -116,18 +114,32 @@ const collectPieces = (source: Iterable<string | Buffer>) =>
   })
 
 /** Encodes the body; a large body piece by piece, so that other fibers can run in between. */
-export const encodeBody = ({ body, form }: VendorRequest): Effect.Effect<EncodedBody> => {
-  if (body !== null && form !== undefined) return collectPieces(formPieces({ ...body }, form))
+export const encodeRequest = (
+  random: SecureRandom.SecureRandom["Service"],
+  { method, url, headers, body, fileFields }: VendorRequest
+): Effect.Effect<EncodedRequest> => {
+  if (body !== null && fileFields !== undefined) {
+    return Effect.flatMap(random.uuidV4(), (uuid) => {
+      // The boundary is random, so that no value of a client contains it.
+      const boundary = `form-${uuid}`
+      const contentType = `multipart/form-data; boundary=${boundary}`
+      return Effect.map(collectPieces(formPieces({ ...body }, fileFields, boundary)), (pieces) => ({
+        method,
+        url,
+        headers: { ...headers, "content-type": contentType },
+        body: pieces
+      }))
+    })
+  }
   const json = body === null ? null : jsonPieces(body)
-  if (json === null || typeof json === "string") return Effect.succeed(json)
-  return collectPieces(json)
+  if (json === null || typeof json === "string") {
+    return Effect.succeed({ method, url, headers, body: json })
+  }
+  return Effect.map(collectPieces(json), (pieces) => ({ method, url, headers, body: pieces }))
 }
 
 /** The request in `undici`'s form. */
-const optionsOf = (
-  { method, url, headers }: VendorRequest,
-  body: EncodedBody
-): Dispatcher.DispatchOptions => {
+const optionsOf = ({ method, url, headers, body }: EncodedRequest): Dispatcher.DispatchOptions => {
   const { origin, pathname, search } = new URL(url)
   const options = { origin, path: `${pathname}${search}`, method, headers }
   if (body === null || typeof body === "string") return { ...options, body }
@@ -147,15 +159,14 @@ const abortReason = new Error("the answer is not wanted any more")
  */
 export const dispatch = (
   agent: Dispatcher,
-  request: VendorRequest,
-  body: EncodedBody,
+  request: EncodedRequest,
   onFault: (cause: unknown, isSent: boolean) => void,
   handler: Dispatcher.DispatchHandler
 ): (() => void) => {
   let controller: Dispatcher.DispatchController | null = null
   let isAborted = false
   try {
-    agent.dispatch(optionsOf(request, body), {
+    agent.dispatch(optionsOf(request), {
       ...handler,
       onRequestStart: (startedRequest) => {
         controller = startedRequest

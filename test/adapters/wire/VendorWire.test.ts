@@ -7,6 +7,7 @@ import { Context, Duration, Effect, Exit, Layer, Scheduler } from "effect"
 import { makeLargeAnswers } from "../../../src/adapters/wire/largeAnswers.ts"
 import { layerVendorWireWith, VendorWire } from "../../../src/adapters/wire/VendorWire.ts"
 import { get } from "../../../src/adapters/wire/vendorRequest.ts"
+import { layerSecureRandom } from "../../../src/crypto.ts"
 
 const vendorWith = (answer: RequestListener) =>
   Effect.acquireRelease(
@@ -25,7 +26,10 @@ const vendorWith = (answer: RequestListener) =>
 
 const wireThrough = (resolve: LookupFunction) => {
   const turns = () => makeLargeAnswers({ budgetBytes: 1, maxWaitMillis: 1 })
-  return Effect.map(Layer.build(layerVendorWireWith(turns, resolve)), Context.get(VendorWire))
+  return Effect.map(
+    Layer.build(Layer.provide(layerVendorWireWith(turns, resolve), layerSecureRandom)),
+    Context.get(VendorWire)
+  )
 }
 
 /** As Node answers for an unknown name. */

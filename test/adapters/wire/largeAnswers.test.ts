@@ -8,6 +8,7 @@ import { type LargeAnswers, makeLargeAnswers } from "../../../src/adapters/wire/
 import { layerVendorWireWith, VendorWire } from "../../../src/adapters/wire/VendorWire.ts"
 import { send } from "../../../src/adapters/wire/vendorHttp.ts"
 import { get } from "../../../src/adapters/wire/vendorRequest.ts"
+import { layerSecureRandom } from "../../../src/crypto.ts"
 import type { RawAnswer } from "../../../src/domain/RawAnswer.ts"
 import { responseOf } from "../../../src/http/handlers/respond.ts"
 
@@ -64,7 +65,15 @@ const crowdedWire = Effect.fnUntraced(function* (maxWaitMillis: number) {
       return turns.enter(bytes, goOn)
     }
   }
-  const wire = Context.get(yield* Layer.build(layerVendorWireWith(() => watched)), VendorWire)
+  const wire = Context.get(
+    yield* Layer.build(
+      Layer.provide(
+        layerVendorWireWith(() => watched),
+        layerSecureRandom
+      )
+    ),
+    VendorWire
+  )
   const ask = (path: string, timeout = limits.timeout) =>
     Effect.map(
       send(wire, get(`${vendor.url}${path}`, {}), { ...limits, timeout }),

@@ -3,11 +3,10 @@ import { assert, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { layerAdapters } from "../../../src/adapters/liveAdapters.ts"
-import { layerVendorWire } from "../../../src/adapters/wire/VendorWire.ts"
 import { responseOf } from "../../../src/http/handlers/respond.ts"
 import { brokenVendor } from "../../support/brokenVendor.ts"
 import { imageOrder } from "../ImageAdapter.suite.ts"
-import { accountAt, imageAdapter } from "../support.ts"
+import { accountAt, imageAdapter, layerSockets } from "../support.ts"
 
 const large = "iVBORw0KGgo=".repeat(30_000)
 
@@ -27,7 +26,7 @@ const textFor = (result: Parameters<typeof responseOf>[0]) => {
   )
 }
 
-const layerLive = Layer.provide(layerAdapters, layerVendorWire)
+const layerLive = Layer.provide(layerAdapters, layerSockets)
 
 it.live("a large answer reaches the client byte by byte as it came", () =>
   Effect.gen(function* () {
