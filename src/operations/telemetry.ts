@@ -3,7 +3,7 @@
  * exporter is created. Nothing waits for the collector: an export that it does not accept before
  * the time-out is dropped and counted.
  */
-import { Effect, Layer, Metric, Option, Redacted, Tracer } from "effect"
+import { Effect, Layer, Metric, Option, Random, Redacted, Tracer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import {
   FetchHttpClient,
@@ -113,9 +113,13 @@ const makeBounded = (timeoutMillis: number) =>
  * Whether a root span is sampled. Sampling by ratio uses a random number instead of the trace ID:
  * the trace ID is as random, but does not exist before its span.
  */
-const rootIsSampled = (sampler: Sampler, ratio: number): boolean => {
+const rootIsSampled = (
+  random: typeof Random.Random.Service,
+  sampler: Sampler,
+  ratio: number
+): boolean => {
   if (sampler.endsWith("always_on")) return true
-  return sampler.endsWith("always_off") ? false : Math.random() < ratio
+  return sampler.endsWith("always_off") ? false : random.nextDoubleUnsafe() < ratio
 }
 
 /**
@@ -125,6 +129,7 @@ const rootIsSampled = (sampler: Sampler, ratio: number): boolean => {
  */
 const sampling = (
   tracer: Tracer.Tracer,
+  random: typeof Random.Random.Service,
   { tracesSampler, tracesSamplerArg }: TelemetryConfig
 ): Tracer.Tracer => ({
   ...tracer,
@@ -133,7 +138,8 @@ const sampling = (
     const isOurs = parent?._tag === "Span"
     const followsParent = parent !== undefined && tracesSampler.startsWith("parentbased_")
     const isSampled =
-      options.sampled && (isOurs || followsParent || rootIsSampled(tracesSampler, tracesSamplerArg))
+      options.sampled &&
+      (isOurs || followsParent || rootIsSampled(random, tracesSampler, tracesSamplerArg))
     const isLone = parent === undefined && options.name.startsWith("sql.")
     return tracer.span({ ...options, sampled: isSampled && !isLone })
   }
@@ -184,9 +190,10 @@ const layerSignals = (config: TelemetryConfig, instance: string) => {
       ? Layer.empty
       : Layer.effect(
           Tracer.Tracer,
-          Effect.map(
+          Effect.zipWith(
             OtlpTracer.make({ ...common, url: traces, exportInterval: config.traceExportMillis }),
-            (tracer) => sampling(tracer, config)
+            Random.Random,
+            (tracer, random) => sampling(tracer, random, config)
           )
         ).pipe(Layer.provide(OtlpExporter.layerFlusher)),
     metrics === null
