@@ -143,7 +143,8 @@ export class Listener extends Context.Service<Listener>()("gateway/http/Listener
   make: Effect.gen(function* () {
     const settings = yield* Settings
     const random = yield* SecureRandom.SecureRandom
-    const newId = () => `req_${Effect.runSync(random.uuidV7())}`
+    const context = yield* Effect.context<never>()
+    const newId = () => `req_${Effect.runSyncWith(context)(random.uuidV7())}`
     const server = new Server(serverOptions(settings))
     server.maxConnections = settings.maxConnections
     const admitConnection = yield* makeAddressLimit
@@ -197,7 +198,6 @@ export class Listener extends Context.Service<Listener>()("gateway/http/Listener
     server.on("request", trackResponse)
     // Node emits this in place of `request` for clients that send `Expect: 100-continue`.
     server.on("checkContinue", trackResponse)
-    const context = yield* Effect.context<never>()
     const stopTurns = takeTurns(server, {
       budget: yield* Answers,
       patienceSeconds: settings.answerStallSeconds,

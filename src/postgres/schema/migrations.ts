@@ -3,7 +3,7 @@
  * migration is never edited: a change of the schema is a further migration at the end, with its own
  * `.sql` file.
  */
-import { readFile } from "node:fs/promises"
+import { readFileSync } from "node:fs"
 import { Context, Effect } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 
@@ -51,7 +51,7 @@ const BODY = "$sql_file$"
  */
 export const runFile = Effect.fnUntraced(function* (file: string) {
   const sql = yield* SqlClient.SqlClient
-  const text = yield* Effect.promise(() => readFile(new URL(file, import.meta.url), "utf8"))
+  const text = readFileSync(new URL(file, import.meta.url), "utf8")
   yield* sql.unsafe(`DO $do$ BEGIN EXECUTE ${BODY}${text}${BODY}; END $do$`)
 })
 
