@@ -1,6 +1,5 @@
 /** All stores of the gateway over one state in memory. */
 import { Layer, Redacted } from "effect"
-import { Digest } from "effect/crypto"
 import { layerCrypto } from "../../crypto.ts"
 import { layerOrderQuotes } from "../../features/mcp/layer.ts"
 import { layerContentLinks } from "../../services/results/ContentLinks.ts"
@@ -76,7 +75,7 @@ const layerOver = (masterKey: Redacted.Redacted<Uint8Array>) =>
     layerFilesMemory,
     layerStoredResponsesMemory
   ).pipe(
-    Layer.provideMerge(Layer.provide(layerCallLogMemory, Digest.layerWebCrypto)),
+    Layer.provideMerge(layerCallLogMemory),
     Layer.provideMerge(layerChannelCredentialsMemory),
     Layer.provideMerge([
       layerVault(masterKey),
