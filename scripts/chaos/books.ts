@@ -95,26 +95,30 @@ export interface Books {
 
 const Line = Schema.fromJsonString(BookEntry)
 
-/** The vendors' jobs in the order of their acceptance. */
-const readJobs = (bookPath: string) =>
+/** The entries of the vendors' book in its file. */
+export const readBookFile = (bookPath: string) =>
   Effect.sync(() => {
     const decode = Schema.decodeUnknownSync(Line)
-    const jobs = new Map<string, { accepted: AcceptedEntry; ended: EndedEntry | null }>()
-    for (const line of readFileSync(bookPath, "utf8").split("\n")) {
-      if (line === "") continue
-      const entry = decode(line)
-      if (entry.event === "accepted") jobs.set(entry.upstream_id, { accepted: entry, ended: null })
-      else {
-        const job = jobs.get(entry.upstream_id)
-        if (job !== undefined) job.ended = entry
-      }
-    }
-    return [...jobs.values()]
+    const lines = readFileSync(bookPath, "utf8").split("\n")
+    return lines.filter((line) => line !== "").map((line) => decode(line))
   })
 
-/** Reads all records. Called once, when nothing changes any more. */
+/** The vendors' jobs in the order of their acceptance. */
+const jobsOf = (entries: ReadonlyArray<BookEntry>): ReadonlyArray<Job> => {
+  const jobs = new Map<string, { accepted: AcceptedEntry; ended: EndedEntry | null }>()
+  for (const entry of entries) {
+    if (entry.event === "accepted") jobs.set(entry.upstream_id, { accepted: entry, ended: null })
+    else {
+      const job = jobs.get(entry.upstream_id)
+      if (job !== undefined) job.ended = entry
+    }
+  }
+  return [...jobs.values()]
+}
+
+/** Reads all records beside the vendors' book. Called once, when nothing changes any more. */
 export const readBooks = Effect.fnUntraced(function* (
-  bookPath: string
+  entries: ReadonlyArray<BookEntry>
 ): Effect.fn.Return<Books, never, SqlClient.SqlClient> {
   const sql = yield* SqlClient.SqlClient
   return {
@@ -141,7 +145,7 @@ export const readBooks = Effect.fnUntraced(function* (
              error_code FROM tasks`),
     orphans: yield* rowsOf(Orphan)(sql`
       SELECT organization_id, order_id AS hold_id, upstream_id, reason FROM orphans`),
-    jobs: yield* readJobs(bookPath)
+    jobs: jobsOf(entries)
   }
 })
 

@@ -8,18 +8,13 @@ import { join } from "node:path"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Effect, Fiber, Layer, Random, Redacted, Schedule, Schema } from "effect"
-import { type Books, readAudit, readBooks, readOpen } from "./books.ts"
+import { type Books, readAudit, readBookFile, readBooks, readOpen } from "./books.ts"
 import { openMarket, topUp } from "./customers.ts"
 import { wreak } from "./disasters.ts"
 import { bodyOf, send } from "./http.ts"
-import { judgeAnswers } from "./judges/answers.ts"
-import { judgeImages } from "./judges/images.ts"
-import { judgeLedger } from "./judges/ledger.ts"
 import { judgeLogs } from "./judges/logs.ts"
-import { judgeRefunds } from "./judges/refunds.ts"
-import { judgeRepeats, judgeVideos } from "./judges/vendors.ts"
+import { judgeRecords } from "./judges/records.ts"
 import { open, type Verdict } from "./judges/verdict.ts"
-import { judgeWebhooks } from "./judges/webhooks.ts"
 import { runClient } from "./load.ts"
 import type { ChaosOptions } from "./options.ts"
 import { makeReceiver } from "./receiver.ts"
@@ -181,7 +176,7 @@ const play = Effect.fnUntraced(function* (options: ChaosOptions, directory: stri
     const keys = yield* rage(options, world, witness)
     const settled = yield* settle(options)
     const asked = yield* askGateways(world)
-    const books = yield* readBooks(world.bookPath)
+    const books = yield* readBooks(yield* readBookFile(world.bookPath))
     const audits = open("I1-I7", "the audit view is empty whenever it is read")
     const violated = [...witness.audits.violations, ...(yield* readAudit)]
     for (const violation of new Set(violated)) audits.look(violation)
@@ -202,14 +197,8 @@ const play = Effect.fnUntraced(function* (options: ChaosOptions, directory: stri
       verdicts: [
         asked,
         audits.verdict,
-        ...judgeLedger(books),
-        judgeRefunds(books, witness),
         settled,
-        ...judgeAnswers(books, witness),
-        ...judgeImages(books, witness),
-        ...judgeRepeats(books, witness, options.idempotency),
-        ...judgeVideos(books, witness),
-        ...judgeWebhooks(books, witness),
+        ...judgeRecords(books, witness, options.idempotency),
         ...(options.recoverySeconds === null
           ? []
           : [judgeRecovery(options.recoverySeconds, recoveries)])

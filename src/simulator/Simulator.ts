@@ -89,38 +89,44 @@ const vendors = layerVendors([
   replicate
 ])
 
+/** The routes of all vendors, their files and the controls, which need the services of the bench. */
+export const simulatorRoutes = Layer.mergeAll(vendors, layerMedia, layerControls)
+
 /**
- * Serves until its scope closes, and then interrupts open requests. Fails when the port is taken,
- * the book file cannot be parsed, or the video asset cannot be used.
+ * What the routes share, and the simulator's own service. `url` is where the routes are served;
+ * without `bookPath` the book is in memory only.
  */
-export const layerSimulator = (
-  options: SimulatorOptions
-): Layer.Layer<Simulator, HttpServerError.ServeError | BookUnreadable | ClipUnusable> => {
-  const routes = Layer.mergeAll(vendors, layerMedia, layerControls)
-  const links = Layer.unwrap(
-    Effect.map(listenUrl(options), (url) =>
-      MediaLinks.layer((options.publicUrl ?? url).replace(/\/+$/, ""))
-    )
-  )
-  const simulator = Layer.effect(
+export const layerBench = (url: string, { bookPath, publicUrl = url }: Partial<SimulatorOptions>) =>
+  Layer.effect(
     Simulator,
     Effect.gen(function* () {
       const { entries } = yield* Book
       const requests = yield* Requests
       const tasks = yield* Tasks
       return Simulator.of({
-        url: yield* listenUrl(options),
+        url,
         book: entries,
         requests: requests.all,
         clearRequests: requests.clear,
         releaseTasks: tasks.release
       })
     })
+  ).pipe(
+    Layer.provideMerge([Tasks.layer, MediaLinks.layer(publicUrl.replace(/\/+$/, ""))]),
+    Layer.provideMerge([Book.layer(bookPath), Requests.layer, Accounts.layer])
   )
-  return HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true }).pipe(
-    Layer.merge(simulator),
-    Layer.provide([Tasks.layer, links]),
-    Layer.provide([Book.layer(options.bookPath), Requests.layer, Accounts.layer]),
+
+/**
+ * Serves until its scope closes, and then interrupts open requests. Fails when the port is taken,
+ * the book file cannot be parsed, or the video asset cannot be used.
+ */
+export const layerSimulator = (
+  options: SimulatorOptions
+): Layer.Layer<Simulator, HttpServerError.ServeError | BookUnreadable | ClipUnusable> =>
+  HttpRouter.serve(simulatorRoutes, { disableLogger: true, disableListenLog: true }).pipe(
+    Layer.provideMerge(
+      Layer.unwrap(Effect.map(listenUrl(options), (url) => layerBench(url, options)))
+    ),
     Layer.provide(
       NodeHttpServer.layer(createServer, {
         port: options.port,
@@ -130,7 +136,6 @@ export const layerSimulator = (
       })
     )
   )
-}
 
 const anyAddress = new Set(["0.0.0.0", "::"])
 

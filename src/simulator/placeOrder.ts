@@ -1,5 +1,5 @@
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
-import { Effect, Predicate, type Schema, Stream } from "effect"
+import { Context, Effect, Predicate, type Schema, Stream } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { AcceptedEntry } from "./Book.ts"
 import { MediaLinks } from "./Media.ts"
@@ -69,9 +69,21 @@ const cutAnswer = Effect.fnUntraced(function* (text: string) {
   )
 })
 
+/** How the connection of a request is closed: its socket, unless the vendors have none. */
+export const Connections = Context.Reference<{
+  readonly close: (request: HttpServerRequest.HttpServerRequest) => void
+}>("gateway/simulator/Connections", {
+  defaultValue: () => ({
+    close: (request) => {
+      NodeHttpServerRequest.toIncomingMessage(request).socket.destroy()
+    }
+  })
+})
+
 /** Closes the connection of the request. */
-export const hangUp = Effect.map(HttpServerRequest.HttpServerRequest, (request) => {
-  NodeHttpServerRequest.toIncomingMessage(request).socket.destroy()
+export const hangUp = Effect.gen(function* () {
+  const { close } = yield* Connections
+  close(yield* HttpServerRequest.HttpServerRequest)
 })
 
 const refuseInstead = (desk: Desk, switches: Switches): Effect.Effect<void, Refusal> => {

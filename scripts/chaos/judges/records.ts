@@ -1,0 +1,25 @@
+/** All rules that compare the records of both sides when nothing changes any more. */
+import type { Books } from "../books.ts"
+import type { Witness } from "../witness.ts"
+import { judgeAnswers } from "./answers.ts"
+import { judgeImages } from "./images.ts"
+import { judgeLedger } from "./ledger.ts"
+import { judgeRefunds } from "./refunds.ts"
+import { judgeRepeats, judgeVideos } from "./vendors.ts"
+import type { Verdict } from "./verdict.ts"
+import { judgeWebhooks } from "./webhooks.ts"
+
+/** `keysCount`: whether one idempotency key has to be at most one job. */
+export const judgeRecords = (
+  books: Books,
+  witness: Witness,
+  keysCount: boolean
+): ReadonlyArray<Verdict> => [
+  ...judgeLedger(books),
+  judgeRefunds(books, witness),
+  ...judgeAnswers(books, witness),
+  ...judgeImages(books, witness),
+  ...judgeRepeats(books, witness, keysCount),
+  ...judgeVideos(books, witness),
+  ...judgeWebhooks(books, witness)
+]

@@ -1,0 +1,311 @@
+/**
+ * PostgreSQL within this process, for many sessions. Each session speaks the wire protocol with the
+ * driver of its gateway over a stream in memory. The embedded database has one session of its own,
+ * so the transactions of all sessions take turns: locking is not simulated.
+ */
+import { createHash } from "node:crypto"
+import { Duplex } from "node:stream"
+import type { PGlite } from "@electric-sql/pglite"
+import type { Actor, World } from "./world.ts"
+
+// Types of messages, as the protocol numbers them.
+const BIND = 0x42
+const DESCRIBE = 0x44
+const PARSE = 0x50
+const QUERY = 0x51
+const SYNC = 0x53
+const TERMINATE = 0x58
+const READY = 0x5a
+/** The kind of a description that is of a prepared statement. */
+const OF_STATEMENT = 0x53
+/** The state of a session without a transaction. */
+const IDLE = 0x49
+
+const HEAD_BYTES = 5
+
+const message = (type: string, ...parts: ReadonlyArray<Buffer>): Buffer => {
+  const body = Buffer.concat(parts)
+  const head = Buffer.alloc(HEAD_BYTES)
+  head.write(type, "latin1")
+  head.writeUInt32BE(body.length + HEAD_BYTES - 1, 1)
+  return Buffer.concat([head, body])
+}
+const text = (value: string) => Buffer.from(`${value}\0`)
+const number = (value: number) => {
+  const bytes = Buffer.alloc(4)
+  bytes.writeInt32BE(value)
+  return bytes
+}
+const textAt = (bytes: Buffer, start: number) =>
+  bytes.toString("utf8", start, bytes.indexOf(0, start))
+
+const PARSE_COMPLETE = message("1")
+
+/** What a server answers to the first message of a session without a password. */
+const greeting = (id: number): Buffer =>
+  Buffer.concat([
+    message("R", number(0)),
+    message("S", text("server_version"), text("18.0")),
+    message("S", text("client_encoding"), text("UTF8")),
+    message("S", text("DateStyle"), text("ISO, MDY")),
+    message("S", text("TimeZone"), text("UTC")),
+    message("S", text("integer_datetimes"), text("on")),
+    message("S", text("standard_conforming_strings"), text("on")),
+    message("K", number(id), number(id)),
+    message("Z", Buffer.from("I"))
+  ])
+
+const sessionQuery = (statement: string) => message("Q", text(statement))
+
+/** A statement that fails as any write does while the disk is full. */
+const DISK_FULL = sessionQuery(
+  "DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '53100', MESSAGE = 'No space left on device'; END $$"
+)
+
+/** Statements that write, also by a function of the schema. */
+const writes =
+  /\b(?:INSERT|UPDATE|DELETE|move_funds|accept_tasks|end_attempt|settle_orders|transfer)\b/i
+
+const digestOf = (...pieces: ReadonlyArray<Uint8Array>): string => {
+  const hash = createHash("sha1")
+  for (const piece of pieces) hash.update(piece)
+  return hash.digest("base64url").slice(0, 12)
+}
+
+/** Characters of a statement that the log has. */
+const MOST_SHOWN = 160
+
+/** The messages that a driver sends up to a synchronisation, and that the server answers together. */
+type Unit = ReadonlyArray<Buffer>
+
+/** Where a statement is cut: before it, at a commit that fails, or after a commit. */
+export type CutMoment = "before" | "in commit" | "after commit"
+
+/** A prepared database, which serves one world after the other. */
+export interface PreparedDatabase {
+  readonly pglite: PGlite
+  /** The texts of the statements that are prepared in it, by their names. */
+  readonly statements: Map<string, string>
+}
+
+/** A connection from a process to the database. */
+export class Session extends Duplex {
+  readonly actor: Actor
+  readonly id: number
+  private readonly database: Database
+  private unread: Buffer = Buffer.alloc(0)
+  private isGreeted = false
+  private unit: Array<Buffer> = []
+  /** The names of statements in the database by the driver's names. */
+  private readonly names = new Map<string, string>()
+
+  constructor(database: Database, actor: Actor, id: number) {
+    super({ autoDestroy: true })
+    this.database = database
+    this.actor = actor
+    this.id = id
+  }
+
+  override _read(): void {
+    // Answers are pushed as they come.
+  }
+
+  override _write(chunk: Buffer, _encoding: string, done: () => void): void {
+    this.unread = Buffer.concat([this.unread, chunk])
+    while (this.takeMessage()) {
+      // Takes one message after the other.
+    }
+    done()
+  }
+
+  private takeMessage(): boolean {
+    const lengthAt = this.isGreeted ? 1 : 0
+    if (this.unread.length < lengthAt + 4) return false
+    const end = lengthAt + this.unread.readUInt32BE(lengthAt)
+    if (this.unread.length < end) return false
+    const bytes = this.unread.subarray(0, end)
+    this.unread = this.unread.subarray(end)
+    if (!this.isGreeted) {
+      this.isGreeted = true
+      this.database.answer(this, greeting(this.id))
+    } else if (bytes[0] === TERMINATE) this.destroy()
+    else {
+      this.unit.push(this.renamed(bytes))
+      if (bytes[0] === SYNC || bytes[0] === QUERY) {
+        this.database.submit(this, this.unit)
+        this.unit = []
+      }
+    }
+    return true
+  }
+
+  /**
+   * Names a prepared statement by its text, so that all sessions share it: planning would take most
+   * of the time of a world. A session that forgets a statement leaves it to the others.
+   */
+  private renamed(bytes: Buffer): Buffer {
+    if (bytes[0] === PARSE) {
+      const name = textAt(bytes, HEAD_BYTES)
+      if (name === "") return bytes
+      const rest = bytes.subarray(bytes.indexOf(0, HEAD_BYTES))
+      const sharedName = digestOf(rest)
+      this.names.set(name, sharedName)
+      return message("P", Buffer.from(sharedName), rest)
+    }
+    if (bytes[0] === BIND) {
+      const nameAt = bytes.indexOf(0, HEAD_BYTES) + 1
+      const name = this.names.get(textAt(bytes, nameAt))
+      if (name === undefined) return bytes
+      const rest = bytes.subarray(bytes.indexOf(0, nameAt))
+      return message("B", bytes.subarray(HEAD_BYTES, nameAt), Buffer.from(name), rest)
+    }
+    if (bytes[0] === DESCRIBE && bytes[HEAD_BYTES] === OF_STATEMENT) {
+      const name = this.names.get(textAt(bytes, HEAD_BYTES + 1))
+      return name === undefined ? bytes : message("D", Buffer.from("S"), text(name))
+    }
+    return bytes
+  }
+
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    this.database.leave(this)
+    done(error)
+  }
+
+  /** Ends the session as a connection ends that is lost. */
+  cut(): void {
+    if (this.destroyed) return
+    const lost = Object.assign(new Error("read ECONNRESET"), { code: "ECONNRESET" })
+    this.destroy(this.actor.isDead ? undefined : lost)
+  }
+}
+
+export class Database {
+  statementCount = 0
+  /** While set, no process reaches the database. */
+  isAway = false
+  /** While set, nothing can be written. */
+  isFull = false
+  /** The next statement of the actor that is cut; null for none. */
+  nextCut: { readonly actor: string; readonly moment: CutMoment } | null = null
+  private readonly world: World
+  private readonly actor: Actor
+  private readonly prepared: PreparedDatabase
+  private readonly sessions = new Set<Session>()
+  private sessionCount = 0
+  /** The session with an open transaction. */
+  private owner: Session | null = null
+  private waiting: ReadonlyArray<{ readonly session: Session; readonly unit: Unit }> = []
+
+  constructor(prepared: PreparedDatabase, world: World, actor: Actor) {
+    this.prepared = prepared
+    this.world = world
+    this.actor = actor
+  }
+
+  open(actor: Actor): Session {
+    this.sessionCount += 1
+    const session = new Session(this, actor, this.sessionCount)
+    this.sessions.add(session)
+    if (this.isAway) this.world.schedule(this.actor, () => session.cut())
+    return session
+  }
+
+  submit(session: Session, unit: Unit): void {
+    this.waiting = [...this.waiting, { session, unit }]
+    this.world.schedule(this.actor, () => this.serve())
+  }
+
+  answer(session: Session, bytes: Buffer): void {
+    this.world.schedule(this.actor, () => {
+      if (!session.destroyed) session.push(bytes)
+    })
+  }
+
+  /** Ends the sessions of a process, or all of them. */
+  cutAll(actor: Actor | null): void {
+    for (const session of this.sessions) {
+      if (actor === null || session.actor === actor) session.cut()
+    }
+  }
+
+  /** Serves the oldest unit of a session that need not wait for a transaction of another one. */
+  private serve(): void {
+    const next = this.waiting.find(({ session }) => this.owner === null || this.owner === session)
+    if (next === undefined) return
+    this.waiting = this.waiting.filter((entry) => entry !== next)
+    const { session, unit } = next
+    if (session.destroyed) return
+    this.statementCount += 1
+    const statement = this.statementOf(unit)
+    const cut = this.takeCut(session, statement)
+    if (cut === "before" || cut === "in commit") {
+      // What leaves with an open transaction rolls it back.
+      session.cut()
+      return
+    }
+    const bytes = this.isFull && writes.test(statement) ? this.send(DISK_FULL) : this.execute(unit)
+    this.world.note(
+      session.actor,
+      `sql ${session.id} ${statement.slice(0, MOST_SHOWN).replaceAll(/\s+/g, " ")} ${digestOf(...unit)} ${digestOf(bytes)}`
+    )
+    const isIdle = bytes.at(-6) === READY && bytes.at(-1) === IDLE
+    this.owner = isIdle ? null : session
+    if (isIdle) this.serveOthers()
+    if (cut === null) this.answer(session, bytes)
+    else session.cut()
+  }
+
+  /** Whether this statement is the one that is cut. A statement alone commits by itself. */
+  private takeCut(session: Session, statement: string): CutMoment | null {
+    if (this.nextCut?.actor !== session.actor.name) return null
+    const { moment } = this.nextCut
+    const isCommit = statement === "COMMIT"
+    const isHit =
+      moment === "before" || isCommit || (moment === "after commit" && this.owner === null)
+    if (!isHit) return null
+    this.nextCut = null
+    this.world.note(session.actor, `cut ${moment} ${statement.slice(0, MOST_SHOWN)}`)
+    return moment
+  }
+
+  private send(bytes: Buffer): Buffer {
+    return Buffer.from(this.prepared.pglite.execProtocolRawSync(bytes))
+  }
+
+  /** Runs a unit. Its statement is prepared only where no session has prepared it before. */
+  private execute(unit: Unit): Buffer {
+    const { statements } = this.prepared
+    const [first] = unit
+    const name = first?.[0] === PARSE ? textAt(first, HEAD_BYTES) : ""
+    if (first === undefined || name === "") return this.send(Buffer.concat(unit))
+    if (statements.has(name)) {
+      return Buffer.concat([PARSE_COMPLETE, this.send(Buffer.concat(unit.slice(1)))])
+    }
+    const bytes = this.send(Buffer.concat(unit))
+    if (bytes[0] === PARSE_COMPLETE[0]) statements.set(name, this.statementOf(unit))
+    return bytes
+  }
+
+  private statementOf(unit: Unit): string {
+    for (const bytes of unit) {
+      if (bytes[0] === QUERY) return textAt(bytes, HEAD_BYTES)
+      const secondTextAt = bytes.indexOf(0, HEAD_BYTES) + 1
+      if (bytes[0] === PARSE) return textAt(bytes, secondTextAt)
+      if (bytes[0] === BIND) return this.prepared.statements.get(textAt(bytes, secondTextAt)) ?? ""
+    }
+    return ""
+  }
+
+  private serveOthers(): void {
+    for (const _ of this.waiting) this.world.schedule(this.actor, () => this.serve())
+  }
+
+  leave(session: Session): void {
+    this.sessions.delete(session)
+    this.waiting = this.waiting.filter((entry) => entry.session !== session)
+    if (this.owner !== session) return
+    this.send(sessionQuery("ROLLBACK"))
+    this.owner = null
+    this.serveOthers()
+  }
+}

@@ -1,0 +1,121 @@
+/** Lets the faults of a plan happen. */
+import { Effect } from "effect"
+import type { Database } from "./database.ts"
+import type { SimulatedGateway } from "./gateways.ts"
+import type { Network } from "./network.ts"
+import type { Fault } from "./plan.ts"
+import { time } from "./realm.ts"
+import { VENDORS_HOST } from "./vendors.ts"
+import { Actor, type World } from "./world.ts"
+
+export const RECEIVER_HOST = "receiver.test"
+
+interface Parts {
+  readonly world: World
+  readonly database: Database
+  readonly network: Network
+  readonly gateways: ReadonlyArray<SimulatedGateway>
+}
+
+/** Plans the faults from now on; `stop` ends all that last, and lets no other one happen. */
+export const scheduleFaults = (
+  { world, database, network, gateways }: Parts,
+  faults: ReadonlyArray<Fault>
+): { readonly stop: () => void } => {
+  const fate = new Actor("fate")
+  const beganAtMillis = time.elapsed()
+  const absentHosts = new Set<string>()
+  let lostAnswers = 0
+  let next = 0
+  let stepsLeft = faults[0]?.afterSteps ?? 0
+
+  network.mishapOf = (client, host) => {
+    if (absentHosts.has(host)) return "refused"
+    const isGateway = gateways.some(({ name }) => name === client.name)
+    if (host !== VENDORS_HOST || !isGateway || lostAnswers === 0) return null
+    lostAnswers -= 1
+    return "answer lost"
+  }
+
+  /** Begins something that ends after a time, or with all faults. */
+  const ends = new Set<() => void>()
+  const forMillis = (millis: number, begin: () => void, end: () => void) => {
+    begin()
+    ends.add(end)
+    time.set(millis, () => {
+      if (ends.delete(end)) end()
+    })
+  }
+
+  const happen = (fault: Fault) => {
+    world.note(fate, JSON.stringify(fault))
+    const gateway = "gateway" in fault ? gateways[fault.gateway] : undefined
+    switch (fault.kind) {
+      case "gateway dropped":
+        return gateway?.drop()
+      case "gateway stopped":
+        return void (gateway === undefined || Effect.runFork(gateway.stop))
+      case "gateway frozen":
+        return gateway?.freeze(fault.millis)
+      case "statement cut":
+        database.nextCut =
+          gateway === undefined ? null : { actor: gateway.name, moment: fault.moment }
+        return
+      case "connections cut":
+        return database.cutAll(null)
+      case "database away":
+        return forMillis(
+          fault.millis,
+          () => {
+            database.isAway = true
+            database.cutAll(null)
+          },
+          () => {
+            database.isAway = false
+          }
+        )
+      case "disk full":
+        return forMillis(
+          fault.millis,
+          () => {
+            database.isFull = true
+          },
+          () => {
+            database.isFull = false
+          }
+        )
+      case "vendors away":
+      case "receiver away": {
+        const host = fault.kind === "vendors away" ? VENDORS_HOST : RECEIVER_HOST
+        return forMillis(
+          fault.millis,
+          () => absentHosts.add(host),
+          () => absentHosts.delete(host)
+        )
+      }
+      case "answers lost":
+        lostAnswers += fault.count
+        return
+    }
+  }
+
+  world.onStep = () => {
+    const fault = faults[next]
+    if (fault === undefined || time.elapsed() - beganAtMillis < fault.atMillis) return
+    stepsLeft -= 1
+    if (stepsLeft > 0) return
+    next += 1
+    stepsLeft = faults[next]?.afterSteps ?? 0
+    happen(fault)
+  }
+
+  return {
+    stop: () => {
+      world.onStep = () => undefined
+      database.nextCut = null
+      lostAnswers = 0
+      for (const end of ends) end()
+      ends.clear()
+    }
+  }
+}

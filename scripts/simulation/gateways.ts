@@ -1,0 +1,235 @@
+/** Whole gateways on one database, as processes of the world: without sockets, with all jobs. */
+import { PgClient } from "@effect/sql-pg"
+import {
+  Clock,
+  Context,
+  Effect,
+  Exit,
+  Fiber,
+  Layer,
+  Logger,
+  Redacted,
+  Scheduler,
+  Schema
+} from "effect"
+import { HttpRouter, HttpServer } from "effect/http"
+import { layerAdapters } from "../../src/adapters/liveAdapters.ts"
+import { layerVendorLimits } from "../../src/adapters/wire/limits.ts"
+import * as archive from "../../src/features/archive/layer.ts"
+import * as files from "../../src/features/files/layer.ts"
+import * as responses from "../../src/features/responses/layer.ts"
+import * as statements from "../../src/features/statements/layer.ts"
+import * as webhooks from "../../src/features/webhooks/layer.ts"
+import { layerRoutes, layerStores, layerUseCases, ROUTER } from "../../src/gateway.ts"
+import { layerAuditor } from "../../src/operations/Auditor.ts"
+import { layerMonitor } from "../../src/operations/Monitor.ts"
+import { layerQueueJobs } from "../../src/orders/video/queueJobs.ts"
+import { layerPoller, layerRecovery } from "../../src/polling/Poller.ts"
+import { layerDistribution } from "../../src/postgres/citus/Distribution.ts"
+import { layerChanges } from "../../src/postgres/client/ChangesPostgres.ts"
+import { defaultSettings, Settings } from "../../src/runtime/Settings.ts"
+import { layerPollerPulse } from "../../src/services/Operations.ts"
+import { layerStoredDocuments } from "../../src/services/StoredDocuments.ts"
+import type { Gateway } from "../chaos/gateways.ts"
+import type { Database } from "./database.ts"
+import { type Handler, makeHandler, type Network } from "./network.ts"
+import { layerSimulatedWeb, layerSimulatedWire } from "./outside.ts"
+import { Actor, type World } from "./world.ts"
+
+export const ADMIN_TOKEN = "admin_simulation"
+const secrets = {
+  masterKey: Redacted.make(new Uint8Array(32).fill(7)),
+  adminToken: Redacted.make(ADMIN_TOKEN)
+}
+
+/** Deadlines short enough that every order of a world ends in minutes. */
+const settings = {
+  ...defaultSettings,
+  webhookAllowPrivate: true,
+  askIntervalSeconds: 1,
+  pollerSeconds: 1,
+  leaseSeconds: 5,
+  submitDeadlineSeconds: 15,
+  imageDeadlineSeconds: 20,
+  textDeadlineSeconds: 20,
+  textStreamDeadlineSeconds: 20,
+  taskDeadlineSeconds: 40,
+  unknownGraceSeconds: 8
+}
+
+class Requests extends Context.Service<Requests, { readonly handle: Handler }>()(
+  "simulation/Requests"
+) {}
+
+/** The driver that also serves a real server, over sessions of the simulated database. */
+export const layerSimulatedDatabase = (database: Database, actor: Actor, maxConnections: number) =>
+  PgClient.layer({
+    stream: () => database.open(actor),
+    username: "postgres",
+    database: "postgres",
+    maxConnections
+  })
+
+const layerGateway = (database: Database, network: Network, actor: Actor) =>
+  Layer.effect(
+    Requests,
+    Effect.map(
+      Effect.flatMap(HttpRouter.toHttpEffect(layerRoutes(secrets)), makeHandler),
+      (handle) => ({ handle })
+    )
+  ).pipe(
+    Layer.merge([
+      layerPoller,
+      layerQueueJobs,
+      layerAuditor,
+      archive.layerJobs,
+      files.layerJobs,
+      responses.layerJobs,
+      statements.layerJobs,
+      webhooks.layerJobs
+    ]),
+    Layer.provide(layerMonitor.pipe(Layer.provideMerge(layerPollerPulse))),
+    Layer.provide(Layer.succeed(HttpRouter.RouterConfig, ROUTER)),
+    Layer.provide(HttpServer.layerServices),
+    Layer.provide(layerRecovery),
+    Layer.provideMerge(layerUseCases),
+    Layer.provide([
+      layerAdapters.pipe(Layer.provide([layerSimulatedWire(network, actor), layerVendorLimits])),
+      layerSimulatedWeb(network, actor)
+    ]),
+    Layer.provideMerge(layerStores(secrets)),
+    Layer.provideMerge(
+      layerChanges.pipe(
+        Layer.provideMerge(layerDistribution),
+        Layer.provideMerge(layerSimulatedDatabase(database, actor, 4))
+      )
+    ),
+    Layer.provide(layerStoredDocuments),
+    Layer.provide(Layer.succeed(Settings, settings))
+  )
+
+/** The clock of a machine whose wall clock is ahead of the database's. */
+const clockAhead = (millis: number): Clock.Clock => {
+  const clock = Clock.Clock.defaultValue()
+  const currentTimeMillisUnsafe = () => clock.currentTimeMillisUnsafe() + millis
+  const currentTimeNanosUnsafe = () => clock.currentTimeNanosUnsafe() + BigInt(millis) * 1_000_000n
+  return {
+    currentTimeMillisUnsafe,
+    currentTimeMillis: Effect.sync(currentTimeMillisUnsafe),
+    currentTimeNanosUnsafe,
+    currentTimeNanos: Effect.sync(currentTimeNanosUnsafe),
+    monotonicTimeNanosUnsafe: () => clock.monotonicTimeNanosUnsafe(),
+    monotonicTimeNanos: clock.monotonicTimeNanos,
+    sleep: (duration) => clock.sleep(duration)
+  }
+}
+
+const LogLine = Schema.fromJsonString(
+  Schema.Struct({ level: Schema.String, message: Schema.Unknown })
+)
+const decodeLogLine = Schema.decodeUnknownSync(LogLine)
+
+const layerLogs = (world: World, actor: Actor) =>
+  Logger.layer([
+    Logger.map(Logger.formatJson, (line) => {
+      const { level, message } = decodeLogLine(line)
+      world.note(actor, `log ${level} ${JSON.stringify(message)}`)
+    })
+  ])
+
+/** A gateway of the world; where it ends, its machine starts it again. */
+export interface SimulatedGateway extends Gateway {
+  readonly host: string
+  /** Starts the process where none runs. */
+  readonly start: () => void
+  /** Drops the process as it is. */
+  readonly drop: () => void
+  /** Lets the process stand still for a time. */
+  readonly freeze: (millis: number) => void
+}
+
+export const makeSimulatedGateway = (options: {
+  readonly name: string
+  readonly world: World
+  readonly database: Database
+  readonly network: Network
+  /** By how much its wall clock is ahead. */
+  readonly skewMillis: number
+  readonly restartMillis: () => number
+}): SimulatedGateway => {
+  const { name, world, database, network } = options
+  const host = `${name}.test`
+  const url = `http://${host}`
+  const machine = new Actor(`${name}'s machine`)
+  let process: { readonly actor: Actor; readonly fiber: Fiber.Fiber<void, unknown> } | null = null
+  let served = 0
+  let gaveUp = 0
+
+  const serve = Effect.fnUntraced(function* (actor: Actor) {
+    const context = yield* Layer.buildWithMemoMap(
+      layerGateway(database, network, actor).pipe(Layer.provide(layerLogs(world, actor))),
+      Layer.makeMemoMapUnsafe(),
+      yield* Effect.scope
+    )
+    network.listen(host, actor, Context.get(context, Requests).handle)
+    served += 1
+    world.note(actor, "listens")
+    return yield* Effect.never
+  })
+
+  const start = () => {
+    if (process !== null) return
+    const actor = new Actor(name)
+    const fiber = Effect.scoped(serve(actor)).pipe(
+      Effect.provideService(Clock.Clock, clockAhead(options.skewMillis)),
+      Effect.provideService(Scheduler.Scheduler, world.schedulerOf(actor)),
+      Effect.runFork
+    )
+    process = { actor, fiber }
+    fiber.addObserver((exit) => {
+      world.note(actor, Exit.hasInterrupts(exit) ? "ends as it was told" : `ends ${exit._tag}`)
+      if (!network.isListening(host)) gaveUp += 1
+      end(actor)
+    })
+  }
+
+  const end = (actor: Actor) => {
+    if (process?.actor !== actor) return
+    process = null
+    actor.isDead = true
+    world.note(machine, "the process has ended")
+    network.close(host)
+    network.cutAll(actor)
+    database.cutAll(actor)
+    world.scheduleAfter(machine, options.restartMillis(), start)
+  }
+
+  const drop = () => {
+    if (process !== null) end(process.actor)
+  }
+  const freeze = (millis: number) => {
+    if (process !== null) world.pause(process.actor, millis)
+  }
+  const isServing = () => network.isListening(host)
+  return {
+    name,
+    host,
+    start,
+    drop,
+    freeze,
+    url: Effect.as(
+      Effect.repeat(Effect.delay(Effect.sync(isServing), "20 millis"), {
+        until: (isReady) => isReady
+      }),
+      url
+    ),
+    urlNow: () => (isServing() ? url : null),
+    awake: isServing,
+    kill: Effect.sync(drop),
+    pause: (seconds) => Effect.sync(() => freeze(seconds * 1000)),
+    stop: Effect.suspend(() =>
+      process === null ? Effect.succeed(true) : Effect.as(Fiber.interrupt(process.fiber), true)
+    ),
+    starts: () => ({ served, gaveUp })
+  }
+}

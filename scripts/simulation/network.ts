@@ -1,0 +1,133 @@
+/**
+ * The network of a simulated world: requests between its processes, without sockets. Bodies arrive
+ * whole, so a stream is read when it has ended.
+ */
+import { Data, Effect, type Scope } from "effect"
+import { HttpEffect, type HttpServerRequest, type HttpServerResponse } from "effect/http"
+import type { Actor, World } from "./world.ts"
+
+export type Handler = (request: Request) => Promise<Response>
+
+/** The connection was refused, or it broke before the whole answer had arrived. */
+export class ConnectionBroken extends Data.TaggedError("ConnectionBroken")<{
+  /** Whether the request may have arrived. */
+  readonly isSent: boolean
+}> {}
+
+export interface Delivery {
+  readonly status: number
+  readonly headers: Headers
+  readonly body: Uint8Array<ArrayBuffer>
+}
+
+/** What goes wrong with a request; null for nothing. */
+export type Mishap = "refused" | "request lost" | "answer lost" | null
+
+interface Exchange {
+  readonly server: Actor
+  readonly cut: () => void
+}
+
+/** The handler of an application, whose fibers are those of the surrounding one. */
+export const makeHandler = Effect.fnUntraced(function* <E>(
+  app: Effect.Effect<
+    HttpServerResponse.HttpServerResponse,
+    E,
+    HttpServerRequest.HttpServerRequest | Scope.Scope
+  >
+) {
+  const toHandler = HttpEffect.toWebHandlerWith<
+    never,
+    HttpServerRequest.HttpServerRequest | Scope.Scope
+  >(yield* Effect.context<never>())
+  return toHandler(app)
+})
+
+export class Network {
+  requestCount = 0
+  /** Decides what goes wrong with a request from a process to a host. */
+  mishapOf: (client: Actor, host: string) => Mishap = () => null
+  private readonly world: World
+  private readonly servers = new Map<string, { readonly actor: Actor; readonly handle: Handler }>()
+  private readonly exchanges = new Set<Exchange>()
+  private readonly cuts = new WeakMap<Request, () => void>()
+
+  constructor(world: World) {
+    this.world = world
+  }
+
+  listen(host: string, actor: Actor, handle: Handler): void {
+    this.servers.set(host, { actor, handle })
+  }
+
+  close(host: string): void {
+    this.servers.delete(host)
+  }
+
+  isListening(host: string): boolean {
+    return this.servers.get(host)?.actor.isDead === false
+  }
+
+  /** Cuts all connections to a process. */
+  cutAll(server: Actor): void {
+    for (const exchange of this.exchanges) if (exchange.server === server) exchange.cut()
+  }
+
+  /** Cuts the connection of a request that a server is handling. */
+  cut(request: Request): void {
+    this.cuts.get(request)?.()
+  }
+
+  /** Sends a request; rejects with `ConnectionBroken`, or with the reason of its signal. */
+  send(client: Actor, request: Request): Promise<Delivery> {
+    this.requestCount += 1
+    const { host, pathname } = new URL(request.url)
+    const server = this.servers.get(host)
+    const mishap = this.mishapOf(client, host)
+    const name = `${request.method} ${host}${pathname}`
+    return new Promise((resolve, reject) => {
+      const finish = (event: string, settle: () => void) =>
+        this.world.schedule(client, () => {
+          this.world.note(client, `${event} ${name}`)
+          settle()
+        })
+      const breakOff = (isSent: boolean) =>
+        finish("cut", () => reject(new ConnectionBroken({ isSent })))
+      if (server === undefined || server.actor.isDead || mishap === "refused") {
+        return breakOff(false)
+      }
+      if (mishap === "request lost") return breakOff(true)
+      /** Ends the exchange once. */
+      const end = (settle: () => void) => {
+        if (this.exchanges.delete(exchange)) settle()
+      }
+      const exchange: Exchange = { server: server.actor, cut: () => end(() => breakOff(true)) }
+      this.exchanges.add(exchange)
+      const arrived = new Request(request)
+      this.cuts.set(arrived, exchange.cut)
+      request.signal.addEventListener("abort", () => end(() => reject(request.signal.reason)))
+      const handle = async () => {
+        this.world.note(server.actor, `received ${name}`)
+        const response = await server.handle(arrived)
+        const body = new Uint8Array(await response.arrayBuffer())
+        const { status, headers } = response
+        end(() =>
+          mishap === "answer lost"
+            ? breakOff(true)
+            : finish(`got ${status} ${body.length}`, () => resolve({ status, headers, body }))
+        )
+      }
+      this.world.schedule(server.actor, () => {
+        handle().catch(exchange.cut)
+      })
+    })
+  }
+
+  /** The `fetch` of a process. */
+  fetchOf(client: Actor): typeof globalThis.fetch {
+    return async (input, init) => {
+      const { status, headers, body } = await this.send(client, new Request(input, init))
+      return new Response(body.length === 0 ? null : body, { status, headers })
+    }
+  }
+}

@@ -1,0 +1,31 @@
+/** Makes a plan that breaks a rule smaller while it still does. */
+import { type Plan, without } from "./plan.ts"
+
+/** Time steps below which an earlier end tells nobody anything. */
+const FINEST_MILLIS = 250
+
+/**
+ * The smallest plan that is found: fewer clients, fewer faults and an earlier end. `isBroken` plays
+ * a plan.
+ */
+export const shrink = async (
+  plan: Plan,
+  isBroken: (plan: Plan) => Promise<boolean>
+): Promise<Plan> => {
+  let least = plan
+  for (let before: Plan | null = null; before !== least; ) {
+    before = least
+    for (const name of [
+      ...least.faults.map((fault) => fault.name),
+      ...least.clients.map((client) => `c${client}`)
+    ]) {
+      const fewer = without(least, [name])
+      if (fewer.clients.length > 0 && (await isBroken(fewer))) least = fewer
+    }
+    for (let step = least.millis / 2; step >= FINEST_MILLIS; step /= 2) {
+      const earlier = { ...least, millis: Math.round(least.millis - step) }
+      if (await isBroken(earlier)) least = earlier
+    }
+  }
+  return least
+}

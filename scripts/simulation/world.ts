@@ -1,0 +1,142 @@
+/** The scheduler of a simulated world: one list of runnable tasks of all fibers, and its log. */
+import type { Scheduler } from "effect"
+import { Generator } from "./generator.ts"
+import { promisesAtRest, time } from "./realm.ts"
+
+/** A process of the world. One that is dead runs nothing any more, without any finalizer. */
+export class Actor {
+  isDead = false
+  /** Whether the machine does not run it at the moment. */
+  isPaused = false
+  readonly name: string
+
+  constructor(name: string) {
+    this.name = name
+  }
+}
+
+interface Task {
+  readonly actor: Actor
+  readonly run: () => void
+}
+
+/** Operations after which a fiber of Effect's own scheduler lets others run. */
+const MOST_OPERATIONS = 2048
+
+/** Steps of a world that is in a loop in which no time passes. */
+const MOST_STEPS = 5_000_000
+
+export class World {
+  /** Everything that happened, one line each. The same seed writes the same lines. */
+  readonly log: Array<string> = []
+  steps = 0
+  /** Called before each step. */
+  onStep: () => void = () => undefined
+  /** Called when nothing can run, before the time moves. */
+  beforeTimeMoves: () => Promise<void> = () => Promise.resolve()
+  private readonly dice: Generator
+  private readonly preemption: number
+  private readonly runnable: Array<Task> = []
+  private paused: Array<Task> = []
+
+  /** A fiber is preempted between two operations with the probability `preemption`. */
+  constructor(seed: number, preemption: number) {
+    this.dice = new Generator(seed)
+    this.preemption = preemption
+  }
+
+  note(actor: Actor, event: string): void {
+    this.log.push(`${time.elapsed()} ${actor.name} ${event}`)
+  }
+
+  schedule(actor: Actor, run: () => void): void {
+    this.runnable.push({ actor, run })
+  }
+
+  /** Runs a task of an actor after a time. */
+  scheduleAfter(actor: Actor, millis: number, run: () => void): void {
+    time.set(millis, () => this.schedule(actor, run))
+  }
+
+  /** Lets an actor stand still for a time. */
+  pause(actor: Actor, millis: number): void {
+    actor.isPaused = true
+    time.set(millis, () => {
+      actor.isPaused = false
+      this.runnable.push(...this.paused.filter((task) => task.actor === actor))
+      this.paused = this.paused.filter((task) => task.actor !== actor)
+    })
+  }
+
+  /** Waits until something can run, for answers that come from outside of the world. */
+  async awaitRunnable(): Promise<void> {
+    while (this.runnable.length === 0) await promisesAtRest()
+  }
+
+  /** The scheduler of the fibers of an actor. */
+  schedulerOf(actor: Actor): Scheduler.Scheduler {
+    return {
+      executionMode: "async",
+      // A fiber of a dead actor that is resumed from outside yields at once, and is never continued.
+      shouldYield: ({ currentOpCount }) =>
+        actor.isDead || currentOpCount >= MOST_OPERATIONS || this.dice.isHit(this.preemption),
+      makeDispatcher: () => ({
+        scheduleTask: (run) => this.schedule(actor, run),
+        flush: () => this.flush(actor)
+      })
+    }
+  }
+
+  private flush(actor: Actor): void {
+    for (let index = 0; index < this.runnable.length; ) {
+      const task = this.runnable[index]
+      if (task?.actor === actor) {
+        this.runnable.splice(index, 1)
+        task.run()
+      } else index += 1
+    }
+  }
+
+  /** Takes any of the runnable tasks. */
+  private take(): Task | undefined {
+    const index = this.dice.below(this.runnable.length)
+    const task = this.runnable[index]
+    const last = this.runnable.pop()
+    if (last !== undefined && index < this.runnable.length) this.runnable[index] = last
+    return task
+  }
+
+  /** Moves the time to the next timers; false where there are none. */
+  private async moveTime(): Promise<boolean> {
+    await this.beforeTimeMoves()
+    if (this.runnable.length > 0) return true
+    const timers = time.advance()
+    for (const ring of timers) ring()
+    return timers.length > 0
+  }
+
+  private runNext(): void {
+    const task = this.take()
+    if (task === undefined || task.actor.isDead) return
+    if (task.actor.isPaused) {
+      this.paused.push(task)
+      return
+    }
+    this.steps += 1
+    this.onStep()
+    // The step may have been the end of the actor.
+    if (!task.actor.isDead) task.run()
+  }
+
+  /**
+   * Runs until `isOver`; returns earlier where nothing is left that could run, or where no time
+   * passes any more.
+   */
+  async run(isOver: () => boolean): Promise<void> {
+    while (!isOver() && this.steps < MOST_STEPS) {
+      await promisesAtRest()
+      if (this.runnable.length > 0) this.runNext()
+      else if (!(await this.moveTime())) return
+    }
+  }
+}
