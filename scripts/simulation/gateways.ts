@@ -48,13 +48,13 @@ const settings = {
   webhookAllowPrivate: true,
   askIntervalSeconds: 1,
   pollerSeconds: 1,
-  leaseSeconds: 5,
-  submitDeadlineSeconds: 15,
-  imageDeadlineSeconds: 20,
-  textDeadlineSeconds: 20,
-  textStreamDeadlineSeconds: 20,
-  taskDeadlineSeconds: 40,
-  unknownGraceSeconds: 8
+  leaseSeconds: 2,
+  submitDeadlineSeconds: 5,
+  imageDeadlineSeconds: 5,
+  textDeadlineSeconds: 5,
+  textStreamDeadlineSeconds: 5,
+  taskDeadlineSeconds: 15,
+  unknownGraceSeconds: 3
 }
 
 class Requests extends Context.Service<Requests, { readonly handle: Handler }>()(

@@ -39,7 +39,7 @@ export interface Plan {
 
 const makeFault = (dice: Generator, at: At, gateways: number): Fault => {
   const gateway = dice.below(gateways)
-  const millis = dice.between(200, 4000)
+  const millis = dice.between(200, 3000)
   switch (dice.below(12)) {
     case 0:
     case 1:
@@ -49,7 +49,7 @@ const makeFault = (dice: Generator, at: At, gateways: number): Fault => {
       return { ...at, kind: "gateway stopped", gateway }
     case 4:
       // Longer than a lease.
-      return { ...at, kind: "gateway frozen", gateway, millis: dice.between(1000, 9000) }
+      return { ...at, kind: "gateway frozen", gateway, millis: dice.between(1000, 5000) }
     case 5:
     case 6: {
       const moment = dice.pick<CutMoment>(["before", "in commit", "after commit"])
@@ -70,13 +70,13 @@ const makeFault = (dice: Generator, at: At, gateways: number): Fault => {
 
 export const planOf = (seed: number): Plan => {
   const dice = new Generator(seed)
-  const gateways = dice.between(2, 4)
-  const millis = dice.between(2000, 6000)
+  const gateways = dice.between(2, 3)
+  const millis = dice.between(1500, 4000)
   const times = Array.from({ length: dice.below(6) }, () => dice.below(millis))
   return {
     seed,
     gateways,
-    clients: Array.from({ length: dice.between(2, 5) }, (_, index) => index),
+    clients: Array.from({ length: dice.between(1, 4) }, (_, index) => index),
     millis,
     preemption: dice.pick([0, 0.0005, 0.002, 0.01]),
     faults: times

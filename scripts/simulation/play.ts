@@ -36,7 +36,7 @@ export interface Outcome {
 }
 
 /** Simulated time after the last fault in which everything has to end. */
-const QUIET_MILLIS = 200_000
+const QUIET_MILLIS = 90_000
 const LOOK_MILLIS = 2000
 const AUDIT_MILLIS = 2000
 const TOP_UP_MILLIS = 2000

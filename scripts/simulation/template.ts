@@ -1,6 +1,9 @@
 /** The database of all worlds of a process: made once, and emptied before each of them. */
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
 import { PGlite } from "@electric-sql/pglite"
-import { Effect, Layer, Scheduler } from "effect"
+import { Effect, Layer, Scheduler, Schema } from "effect"
 import { layerDistribution } from "../../src/postgres/citus/Distribution.ts"
 import { layerSchema } from "../../src/postgres/schema/applySchema.ts"
 import { Database, type PreparedDatabase } from "./database.ts"
@@ -14,9 +17,36 @@ let emptying: string | null = null
 /** Statements have one plan each, whatever was planned in an earlier world. */
 const SESSION = "SET TIME ZONE 'UTC'; SET plan_cache_mode = force_generic_plan"
 
+const Manifest = Schema.fromJsonString(
+  Schema.Struct({ dependencies: Schema.Struct({ "@electric-sql/pglite": Schema.String }) })
+)
+const decodeManifest = Schema.decodeSync(Manifest)
+
+const cache = fileURLToPath(new URL("../../node_modules/.cache/", import.meta.url))
+
+/**
+ * An empty cluster as a file, made by the first process that needs it: `initdb` takes as long as
+ * ten worlds.
+ */
+const emptyCluster = async (): Promise<Blob> => {
+  const manifest = readFileSync(new URL("../../package.json", import.meta.url), "utf8")
+  const { dependencies } = decodeManifest(manifest)
+  const path = join(cache, `simulation-cluster-${dependencies["@electric-sql/pglite"]}.tar`)
+  if (!existsSync(path)) {
+    mkdirSync(cache, { recursive: true })
+    const pglite = await PGlite.create()
+    const dump = await pglite.dumpDataDir("none")
+    await pglite.close()
+    // Another process may be at the same.
+    writeFileSync(`${path}.${process.pid}`, Buffer.from(await dump.arrayBuffer()))
+    renameSync(`${path}.${process.pid}`, path)
+  }
+  return new Blob([readFileSync(path)])
+}
+
 /** Starts the embedded database in this process. It needs the real timers. */
 export const startDatabase = async (): Promise<PreparedDatabase> => {
-  const pglite = await PGlite.create()
+  const pglite = await PGlite.create({ loadDataDir: await emptyCluster() })
   await pglite.exec(SESSION)
   return { pglite, statements: new Map() }
 }
