@@ -1,0 +1,52 @@
+/** Simulated worlds. SIMULATED_SEEDS sets how many, SIMULATED_FIRST the first seed. */
+import { assert, describe, it } from "@effect/vitest"
+import type { Result } from "../../scripts/simulation/protocol.ts"
+import { simulate } from "../../scripts/simulation/simulate.ts"
+
+const SEEDS = Number(process.env.SIMULATED_SEEDS ?? 40)
+const FIRST = Number(process.env.SIMULATED_FIRST ?? 1)
+const PROCESSES = 2
+
+const results: Array<Result> = []
+
+describe("simulated worlds", () => {
+  it(`break no rule, and go the same way twice (seeds from ${FIRST})`, async () => {
+    await simulate({
+      first: FIRST,
+      count: SEEDS,
+      processes: PROCESSES,
+      isTwice: true,
+      isShrinking: true,
+      untilMillis: null,
+      without: [],
+      logPath: null,
+      onResult: (result) => {
+        results.push(result)
+        return result.violations.length === 0
+      }
+    })
+    const broken = results.filter(({ violations }) => violations.length > 0)
+    assert.deepStrictEqual(
+      broken.map(({ command, violations }) => [command, ...violations]),
+      []
+    )
+    assert.lengthOf(results, SEEDS)
+    // A rule that was never checked proves nothing.
+    const checked = new Set(
+      results.flatMap(({ checked }) =>
+        Object.entries(checked).flatMap(([rule, count]) => (count > 0 ? [rule] : []))
+      )
+    )
+    assert.sameMembers([...checked], Object.keys(results[0]?.checked ?? {}))
+    const sum = (count: (result: Result) => number) =>
+      results.reduce((total, result) => total + count(result), 0)
+    assert.isAbove(
+      sum(({ orders }) => orders),
+      SEEDS
+    )
+    assert.isAbove(
+      sum(({ faults }) => faults),
+      SEEDS
+    )
+  })
+})
