@@ -31,6 +31,8 @@ const Hold = Schema.Struct({
   overage: Schema.BigInt,
   state: Schema.String,
   upstream_model: Schema.String,
+  /** The first characters of the digest of the prompt; null for texts. */
+  prompt_digest: Schema.NullOr(Schema.String),
   month: Schema.String,
   created_at: Schema.Date,
   closed_at: Schema.NullOr(Schema.Date),
@@ -126,7 +128,7 @@ export const readBooks = Effect.fnUntraced(function* (
         FROM orders WHERE charge > 0`),
     holds: yield* rowsOf(Hold)(sql`
       SELECT organization_id, id, member_id, hold AS amount, charge AS captured, overage, state,
-             job ->> 'upstreamModel' AS upstream_model, month::text AS month, created_at, closed_at, closed_by
+             job ->> 'upstreamModel' AS upstream_model, prompt_digest, month::text AS month, created_at, closed_at, closed_by
         FROM orders ORDER BY created_at`),
     months: yield* rowsOf(MemberMonth)(sql`
       SELECT mm.organization_id, mm.member_id, mm.month::text AS month, mm.held, mm.captured, b.amount AS cap
@@ -159,7 +161,7 @@ export const readOpen = Effect.gen(function* () {
   const rows = yield* rowsOf(Schema.Struct({ id: Schema.String, what: Schema.String }))(sql`
     SELECT id, 'open hold' AS what FROM orders WHERE state = 'open'
     UNION ALL
-    SELECT id, 'task ' || state FROM tasks WHERE state IN ('submitting', 'processing')
+    SELECT id, 'task ' || state FROM tasks WHERE state IN ('waiting', 'submitting', 'processing')
     UNION ALL
     SELECT id, 'webhook' FROM webhook_messages WHERE state = 'pending' AND tries = 0`)
   return rows.map(({ id, what }) => `${what} ${id}`)

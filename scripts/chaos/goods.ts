@@ -129,13 +129,27 @@ export const goods: ReadonlyArray<Good> = [
   }
 ]
 
+/**
+ * The protocols whose only channel makes a number of videos at a time; the orders of its models may
+ * wait for a place.
+ */
+export const placesOf: ReadonlyMap<string, number> = new Map([
+  ["vp_d", 3],
+  ["fal", 2]
+])
+
 const sold = new Set(goods.map(({ model }) => model))
+
+const withPlaces = (channel: (typeof CatalogWrite.Encoded)["channels"][number]) => {
+  const limited = [...placesOf].find(([protocol]) => channel.id === `demo-${protocol}`)
+  return limited === undefined ? channel : { ...channel, max_tasks: limited[1] }
+}
 
 /** The catalog of the ordered demo models, mounted on the simulator. */
 export const catalogFor = (simulatorUrl: string): typeof CatalogWrite.Encoded => {
   const { channels, models, mounts } = demoCatalog(simulatorUrl)
   return {
-    channels,
+    channels: channels.map(withPlaces),
     models: models.filter(({ id }) => sold.has(id)),
     mounts: mounts.filter(({ model }) => sold.has(model))
   }

@@ -1,15 +1,15 @@
 /** Clients that place orders, wait, disconnect, return and repeat their requests. */
 import { Clock, Effect, Random, Schema } from "effect"
 import type { HttpClient } from "effect/http"
+import { cancelTask, followTask } from "./follow.ts"
 import type { Gateway } from "./gateways.ts"
-import { type Answer, bodyOf, ConnectionLost, send } from "./http.ts"
-import { type Behaviour, changed, makePlan } from "./orders.ts"
+import { type Answer, bodyOf, send } from "./http.ts"
+import { type Behaviour, changed, dutyOf, makePlan } from "./orders.ts"
 import type { Customer, Order, Outcome, Witness } from "./witness.ts"
 
 const readTask = bodyOf(Schema.Struct({ id: Schema.String, task_status: Schema.String }))
 const readImages = bodyOf(Schema.Struct({ data: Schema.Array(Schema.Unknown) }))
 const readError = bodyOf(Schema.Struct({ error: Schema.Struct({ code: Schema.String }) }))
-const readVideo = bodyOf(Schema.Struct({ content: Schema.Struct({ video_url: Schema.String }) }))
 
 const MAX_ATTEMPTS = 6
 
@@ -114,38 +114,7 @@ const makeClient = (witness: Witness, gateways: ReadonlyArray<Gateway>) => {
     }
   })
 
-  const look = Effect.fnUntraced(function* (order: Order, taskId: string, waitSeconds: number) {
-    const gateway = yield* anyGateway(gateways)
-    const startedAt = yield* Clock.currentTimeMillis
-    const answer = yield* send(`${gateway.url}/v1/videos/${taskId}?wait=${waitSeconds}`, {
-      key: order.customer.key
-    })
-    const said = readTask(answer)?.task_status ?? readError(answer)?.error.code
-    if (said === undefined) return yield* new ConnectionLost({ message: "no answer of ours" })
-    witness.sightings.push({
-      order,
-      taskId,
-      startedAt,
-      endedAt: yield* Clock.currentTimeMillis,
-      status: answer.status,
-      said,
-      videoUrl: readVideo(answer)?.content.video_url ?? null
-    })
-    return said
-  })
-
-  const follow = Effect.fnUntraced(function* (order: Order, taskId: string, polls: number) {
-    for (let asked = 0; asked < polls; asked++) {
-      const wait = yield* Random.nextIntBetween(0, 3)
-      const said = yield* look(order, taskId, wait).pipe(
-        Effect.catchTag("ConnectionLost", () => Effect.succeed("nothing"))
-      )
-      if (said === "succeeded" || said === "failed") return
-      yield* Effect.sleep(`${yield* Random.nextIntBetween(100, 600)} millis`)
-    }
-  })
-
-  return { behave, follow }
+  return { behave }
 }
 
 /** Places orders one after the other until `isOver`, and then still completes the last order. */
@@ -170,14 +139,24 @@ export const runClient = Effect.fnUntraced(function* (
         customer,
         id,
         canary: witness.canary,
-        mustFail: number === 0
+        duty: dutyOf(options.index, number)
       })
       const { order, behaviour } = plan
       witness.orders.set(order.promptDigest, order)
       yield* Effect.sleep(`${plan.thinkMillis} millis`)
       const outcome = yield* client.behave(order, behaviour)
       if (outcome._tag === "Accepted" && outcome.taskId !== null) {
-        yield* client.follow(order, outcome.taskId, plan.polls)
+        const task = { order, taskId: outcome.taskId }
+        const gateway = anyGateway(gateways)
+        yield* Effect.all(
+          [
+            followTask(witness, gateway, task, plan.polls),
+            ...plan.cancels.map((afterMillis) =>
+              Effect.delay(cancelTask(witness, gateway, task), `${afterMillis} millis`)
+            )
+          ],
+          { concurrency: "unbounded", discard: true }
+        )
       }
     }).pipe(Random.withSeed(`${options.seed} client ${id}`))
   }

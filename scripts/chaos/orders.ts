@@ -1,7 +1,7 @@
 /** The next order of a client, and how the client behaves with it. */
 import { createHash } from "node:crypto"
 import { Effect, Random } from "effect"
-import { type Good, goods } from "./goods.ts"
+import { type Good, goods, placesOf } from "./goods.ts"
 import type { Customer, Order } from "./witness.ts"
 
 type Weighted<A> = ReadonlyArray<readonly [weight: number, value: A]>
@@ -98,10 +98,67 @@ const polls = pick<number>([
   [3, 12]
 ])
 
+/**
+ * The times after its acceptance at which a client cancels its task, in milliseconds. Most of them
+ * fall while the task waits or runs, and the longest after its end.
+ */
+const cancels: Effect.Effect<ReadonlyArray<number>> = Effect.gen(function* () {
+  const early = yield* Random.nextIntBetween(0, 900)
+  const late = yield* Random.nextIntBetween(900, 6000)
+  return yield* pick<ReadonlyArray<number>>([
+    [76, []],
+    [12, [early]],
+    [5, [late]],
+    [4, [early, early]],
+    [3, [early, late]]
+  ])
+})
+
+/** For how many seconds an order waits for a place at a channel that may be full. */
+const maxWait = Effect.gen(function* () {
+  const seconds = yield* Random.nextIntBetween(1, 10)
+  return yield* pick<number | null>([
+    [35, null],
+    [65, seconds]
+  ])
+})
+
+/**
+ * What an order has to show, so that a short run shows each: its vendor fails, its vendor cancels it,
+ * its vendor has no cancelling, or it may wait for a place.
+ */
+export type Duty = "fails" | "is cancelled" | "is not cancelled" | "waits"
+
+/** The duties of a client's first orders; each client begins with another one of the later ones. */
+const laterDuties = ["is cancelled", "waits", "is not cancelled"] as const
+
+/** The duty of a client's order; null for most, which are drawn. */
+export const dutyOf = (client: number, number: number): Duty | null => {
+  if (number === 0) return "fails"
+  if (number > laterDuties.length) return null
+  return laterDuties[(client + number) % laterDuties.length] ?? null
+}
+
+/** The product that is ordered where a duty needs a certain one. */
+const dutyModels: Partial<Record<Duty, string>> = {
+  "is cancelled": "clip-10",
+  "is not cancelled": "motion-1",
+  waits: "clip-9"
+}
+
+const dutyTroubles: Partial<Record<Duty, string>> = {
+  fails: "sim:rate",
+  "is cancelled": "sim:slow=8",
+  "is not cancelled": "sim:slow=8",
+  waits: "sim:slow=4"
+}
+
 export interface Plan {
   readonly order: Order
   readonly behaviour: Behaviour
   readonly polls: number
+  /** When the client cancels its task, in milliseconds after its acceptance. */
+  readonly cancels: ReadonlyArray<number>
   readonly thinkMillis: number
 }
 
@@ -119,20 +176,48 @@ export const changed = (order: Order): Order => {
 
 const digestOf = (prompt: string): string => createHash("sha256").update(prompt).digest("hex")
 
+const drawGood = (duty: Duty | null): Effect.Effect<Good> => {
+  const model = duty === null ? undefined : dutyModels[duty]
+  const sold = model === undefined ? goods : goods.filter((good) => good.model === model)
+  return pick(sold.map((good) => [good.weight, good] as const))
+}
+
+/** The cancels of an order: soon after its acceptance where its duty is about a cancel. */
+const drawCancels = (duty: Duty | null): Effect.Effect<ReadonlyArray<number>> => {
+  if (duty === null) return cancels
+  return Effect.succeed(duty === "is cancelled" || duty === "is not cancelled" ? [300] : [])
+}
+
+const drawBehaviour = (duty: Duty | null): Effect.Effect<Behaviour> => {
+  if (duty === null) return behaviour
+  return Effect.succeed({ _tag: duty === "fails" ? "Once" : "Repeats" })
+}
+
+const jsonOf = (
+  { kind, model, resolution = "720p" }: Good,
+  { prompt, units, maxWait }: Pick<Order, "prompt" | "units" | "maxWait">
+) => {
+  const wait = maxWait === null ? {} : { max_wait: maxWait }
+  return kind === "video"
+    ? { model, prompt, duration: units, resolution, ...wait }
+    : { model, prompt, n: units }
+}
+
 /** The next order of a client, drawn from the random generator of the fiber that runs it. */
 export const makePlan = Effect.fnUntraced(function* (options: {
   readonly customer: Customer
   readonly id: string
   readonly canary: string
-  /** Forces a failing order, so that a short run contains one too. */
-  readonly mustFail: boolean
+  readonly duty: Duty | null
 }): Effect.fn.Return<Plan> {
-  const { customer, id, canary, mustFail } = options
-  const good = yield* pick(goods.map((good) => [good.weight, good] as const))
-  const trouble = mustFail ? "sim:rate" : yield* pick(troubles[good.kind])
+  const { customer, id, canary, duty } = options
+  const good = yield* drawGood(duty)
+  const wanted = duty === null ? undefined : dutyTroubles[duty]
+  const trouble = wanted ?? (yield* pick(troubles[good.kind]))
   const units = yield* Random.nextIntBetween(...good.units)
-  const how: Behaviour = mustFail ? { _tag: "Once" } : yield* behaviour
+  const how = yield* drawBehaviour(duty)
   const keyed = how._tag !== "Once" && how._tag !== "HangsUp"
+  const waits = placesOf.has(good.protocol) ? yield* maxWait : null
   const prompt = `${canary} ${id} a lighthouse at dusk ${trouble}`.trim()
   const order: Order = {
     id,
@@ -142,16 +227,15 @@ export const makePlan = Effect.fnUntraced(function* (options: {
     units,
     prompt,
     promptDigest: digestOf(prompt),
-    json:
-      good.kind === "video"
-        ? { model: good.model, prompt, duration: units, resolution: good.resolution ?? "720p" }
-        : { model: good.model, prompt, n: units },
-    idempotencyKey: keyed ? `order-${id}` : null
+    json: jsonOf(good, { prompt, units, maxWait: waits }),
+    idempotencyKey: keyed ? `order-${id}` : null,
+    maxWait: waits
   }
   return {
     order,
     behaviour: how,
     polls: good.kind === "video" ? yield* polls : 0,
+    cancels: good.kind === "video" ? yield* drawCancels(duty) : [],
     thinkMillis: yield* Random.nextIntBetween(0, 600)
   }
 })

@@ -13,9 +13,11 @@ import { openMarket, topUp } from "./customers.ts"
 import { wreak } from "./disasters.ts"
 import { bodyOf, send } from "./http.ts"
 import { judgeAnswers } from "./judges/answers.ts"
+import { judgeCancels } from "./judges/cancels.ts"
 import { judgeImages } from "./judges/images.ts"
 import { judgeLedger } from "./judges/ledger.ts"
 import { judgeLogs } from "./judges/logs.ts"
+import { judgePlaces } from "./judges/places.ts"
 import { judgeRefunds } from "./judges/refunds.ts"
 import { judgeRepeats, judgeVideos } from "./judges/vendors.ts"
 import { open, type Verdict } from "./judges/verdict.ts"
@@ -152,6 +154,7 @@ const keepEvidence = (directory: string, witness: Witness, books: Books): void =
     writeFileSync(join(directory, `${name}.jsonl`), `${lines(all).join("\n")}\n`)
   write("attempts", witness.attempts)
   write("sightings", witness.sightings)
+  write("cancels", witness.cancels)
   write("webhooks", witness.webhooks)
   const { jobs: _, ...tables } = books
   for (const [name, rows] of Object.entries(tables)) write(name, rows)
@@ -209,6 +212,8 @@ const play = Effect.fnUntraced(function* (options: ChaosOptions, directory: stri
         ...judgeImages(books, witness),
         ...judgeRepeats(books, witness, options.idempotency),
         ...judgeVideos(books, witness),
+        ...judgeCancels(books, witness),
+        ...judgePlaces(books, witness),
         ...judgeWebhooks(books, witness),
         ...(options.recoverySeconds === null
           ? []

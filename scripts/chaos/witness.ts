@@ -20,6 +20,8 @@ export interface Order {
   readonly promptDigest: string
   readonly json: Readonly<Record<string, unknown>>
   readonly idempotencyKey: string | null
+  /** The seconds for which the order may wait for a place at its channel; null if it does not. */
+  readonly maxWait: number | null
 }
 
 /** One request for an order, with times in milliseconds since 1970. */
@@ -57,6 +59,27 @@ export interface Sighting {
   readonly videoUrl: string | null
 }
 
+/** A request to cancel a task, with times in milliseconds since 1970. */
+export interface Cancel {
+  readonly order: Order
+  readonly taskId: string
+  readonly startedAt: number
+  readonly endedAt: number
+  readonly answer: CancelAnswer
+}
+
+export type CancelAnswer =
+  /** The task as it has ended; `code` is that of its failure, null where it succeeded. */
+  | {
+      readonly _tag: "Ended"
+      readonly state: "succeeded" | "failed"
+      readonly code: string | null
+    }
+  /** The task goes on; `status` is the vendor's answer to the request. */
+  | { readonly _tag: "GoesOn"; readonly status: "requested" | "refused" | "unknown" }
+  /** An error, or no answer. */
+  | { readonly _tag: "Unanswered"; readonly code: string }
+
 export interface Deposit {
   readonly organizationId: string
   readonly reference: string
@@ -87,6 +110,7 @@ export interface Witness {
   readonly orders: Map<string, Order>
   readonly attempts: Array<Attempt>
   readonly sightings: Array<Sighting>
+  readonly cancels: Array<Cancel>
   readonly deposits: Array<Deposit>
   readonly webhooks: Array<ReceivedWebhook>
   /** The violations that the audit view reported during the run. */
@@ -102,6 +126,7 @@ export const makeWitness = (canary: string): Witness => ({
   orders: new Map(),
   attempts: [],
   sightings: [],
+  cancels: [],
   deposits: [],
   webhooks: [],
   audits: { read: 0, violations: [] },

@@ -4,10 +4,11 @@ import { goods } from "../goods.ts"
 import type { Order, Witness } from "../witness.ts"
 import { groupBy, open, type Verdict } from "./verdict.ts"
 
-/** Error codes that the gateway returns before it calls a vendor. */
+/** The codes of errors that the gateway answers before it calls a vendor. */
 const beforeVendor = new Set([
   "insufficient_balance",
   "member_cap_exceeded",
+  "rate_limited",
   "idempotency_mismatch",
   "idempotency_conflict"
 ])
@@ -20,6 +21,8 @@ const faultOfTask = (order: Order, task: Task | undefined, job: Job | undefined)
     return "is somebody else's"
   }
   if (task.state !== "succeeded" && task.state !== "failed") return `is ${task.state}`
+  // An order that may wait is answered before its vendor is called.
+  if (order.maxWait !== null && task.upstream_id === null && task.state === "failed") return null
   if (job?.accepted.order.prompt_sha256 !== order.promptDigest) return "is another order's job"
   return null
 }
