@@ -72,6 +72,12 @@ const Orphan = Schema.Struct({
   upstream_id: Schema.NullOr(Schema.String),
   reason: Schema.String
 })
+const CatalogVersion = Schema.Struct({
+  version: Schema.BigInt,
+  /** The fields that operators change in a run; null before the first change. */
+  name: Schema.NullOr(Schema.String),
+  cost: Schema.NullOr(Schema.String)
+})
 export type Transfer = typeof Transfer.Type
 export type Hold = typeof Hold.Type
 export type Task = typeof Task.Type
@@ -92,6 +98,8 @@ export interface Books {
   readonly usage: ReadonlyArray<Usage>
   readonly tasks: ReadonlyArray<Task>
   readonly orphans: ReadonlyArray<Orphan>
+  /** The versions of the catalog, the oldest first. */
+  readonly catalogs: ReadonlyArray<typeof CatalogVersion.Type>
   readonly jobs: ReadonlyArray<Job>
 }
 
@@ -143,6 +151,13 @@ export const readBooks = Effect.fnUntraced(function* (
              error_code FROM tasks`),
     orphans: yield* rowsOf(Orphan)(sql`
       SELECT organization_id, order_id AS hold_id, upstream_id, reason FROM orphans`),
+    catalogs: yield* rowsOf(CatalogVersion)(sql`
+      SELECT version,
+             jsonb_path_query_first(document, '$.channels[*] ? (@.id == "demo-fal").name')
+               #>> '{}' AS name,
+             jsonb_path_query_first(document, '$.mounts[*] ? (@.model == "clip-1").cost.per_second."720p"')
+               #>> '{}' AS cost
+        FROM catalog_versions ORDER BY version`),
     jobs: yield* readJobs(bookPath)
   }
 })

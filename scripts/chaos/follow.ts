@@ -25,8 +25,8 @@ const readTask = bodyOf(
   })
 )
 
-const urlOf = (gateway: { readonly url: string }, { taskId }: OrderedTask): string =>
-  `${gateway.url}/v1/videos/${taskId}`
+const urlOf = (gateway: { readonly url: string }, { order, taskId }: OrderedTask): string =>
+  `${gateway.url}/v1/${order.kind === "video" ? "videos" : "images"}/${taskId}`
 
 const lookOnce = Effect.fnUntraced(function* (
   witness: Witness,

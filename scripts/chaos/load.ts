@@ -8,10 +8,23 @@ import { type Behaviour, changed, dutyOf, makePlan } from "./orders.ts"
 import type { Customer, Order, Outcome, Witness } from "./witness.ts"
 
 const readTask = bodyOf(Schema.Struct({ id: Schema.String, task_status: Schema.String }))
+const readText = bodyOf(Schema.Struct({ choices: Schema.Array(Schema.Unknown) }))
 const readImages = bodyOf(Schema.Struct({ data: Schema.Array(Schema.Unknown) }))
 const readError = bodyOf(Schema.Struct({ error: Schema.Struct({ code: Schema.String }) }))
 
 const MAX_ATTEMPTS = 6
+
+/** Whether the response has the images or the whole text, of which a stream has an end. */
+const isProduct = ({ kind }: Order, answer: Answer): boolean =>
+  kind === "image"
+    ? readImages(answer) !== null
+    : readText(answer) !== null || answer.text.trimEnd().endsWith("data: [DONE]")
+
+const paths = {
+  video: "videos/generations",
+  image: "images/generations",
+  text: "chat/completions"
+} as const
 
 /** The outcome of a response. A response that does not come from a gateway counts as lost. */
 const outcomeOf = (order: Order, answer: Answer): Outcome => {
@@ -21,10 +34,10 @@ const outcomeOf = (order: Order, answer: Answer): Outcome => {
     return code === undefined ? { _tag: "Lost" } : { _tag: "Refused", status, code }
   }
   const replayed = answer.headers["idempotency-replayed"] === "true"
-  if (order.kind === "image") {
-    return readImages(answer) === null
-      ? { _tag: "Lost" }
-      : { _tag: "Accepted", taskId: null, replayed, text }
+  if (order.kind === "text" || (order.kind === "image" && !order.isLater)) {
+    return isProduct(order, answer)
+      ? { _tag: "Accepted", taskId: null, replayed, text }
+      : { _tag: "Lost" }
   }
   const task = readTask(answer)
   return task === null ? { _tag: "Lost" } : { _tag: "Accepted", taskId: task.id, replayed, text }
@@ -37,7 +50,7 @@ const undecided = (outcome: Outcome): boolean =>
   (outcome._tag === "Refused" && (outcome.status >= 500 || outcome.status === 409))
 
 /** A random gateway among those that listen; waits while no gateway listens. */
-const anyGateway = Effect.fnUntraced(function* (gateways: ReadonlyArray<Gateway>) {
+export const anyGateway = Effect.fnUntraced(function* (gateways: ReadonlyArray<Gateway>) {
   const serving = gateways.flatMap((gateway) => {
     const url = gateway.urlNow()
     return url === null ? [] : [{ name: gateway.name, url }]
@@ -53,14 +66,14 @@ const makeClient = (witness: Witness, gateways: ReadonlyArray<Gateway>) => {
   const attempt = Effect.fnUntraced(function* (order: Order, hangUpAfterMillis: number | null) {
     const gateway = yield* anyGateway(gateways)
     const startedAt = yield* Clock.currentTimeMillis
-    const answered = send(
-      `${gateway.url}/v1/${order.kind === "video" ? "videos" : "images"}/generations`,
-      {
-        key: order.customer.key,
-        json: order.json,
-        headers: order.idempotencyKey === null ? {} : { "idempotency-key": order.idempotencyKey }
+    const answered = send(`${gateway.url}/v1/${paths[order.kind]}`, {
+      key: order.customer.key,
+      json: order.json,
+      headers: {
+        ...(order.idempotencyKey === null ? {} : { "idempotency-key": order.idempotencyKey }),
+        ...(order.isLater ? { prefer: "respond-async" } : {})
       }
-    ).pipe(
+    }).pipe(
       Effect.map((answer) => outcomeOf(order, answer)),
       Effect.catchTag("ConnectionLost", () => Effect.succeed<Outcome>({ _tag: "Lost" }))
     )

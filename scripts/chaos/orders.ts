@@ -59,6 +59,20 @@ const troubles: Record<Good["kind"], Weighted<string>> = {
     [3, "sim:rate"],
     [4, "sim:fewer"],
     [2, "sim:refuse=503"]
+  ],
+  text: [
+    [60, ""],
+    [7, "sim:lost"],
+    [2, "sim:hang"],
+    [4, "sim:truncated"],
+    [3, "sim:cut"],
+    [3, "sim:html"],
+    [5, "sim:nousage"],
+    [4, "sim:breaks=3"],
+    [3, "sim:errors=2"],
+    [4, "sim:http500"],
+    [3, "sim:rate"],
+    [2, "sim:refuse=503"]
   ]
 }
 
@@ -125,12 +139,25 @@ const maxWait = Effect.gen(function* () {
 
 /**
  * What an order has to show, so that a short run shows each: its vendor fails, its vendor cancels it,
- * its vendor has no cancelling, or it may wait for a place.
+ * its vendor has no cancelling, it may wait for a place, it is of images that are read later, or of a
+ * text.
  */
-export type Duty = "fails" | "is cancelled" | "is not cancelled" | "waits"
+export type Duty =
+  | "fails"
+  | "is cancelled"
+  | "is not cancelled"
+  | "waits"
+  | "is read later"
+  | "is a text"
 
 /** The duties of a client's first orders; each client begins with another one of the later ones. */
-const laterDuties = ["is cancelled", "waits", "is not cancelled"] as const
+const laterDuties = [
+  "is cancelled",
+  "waits",
+  "is a text",
+  "is not cancelled",
+  "is read later"
+] as const
 
 /** The duty of a client's order; null for most, which are drawn. */
 export const dutyOf = (client: number, number: number): Duty | null => {
@@ -143,14 +170,18 @@ export const dutyOf = (client: number, number: number): Duty | null => {
 const dutyModels: Partial<Record<Duty, string>> = {
   "is cancelled": "clip-10",
   "is not cancelled": "motion-1",
-  waits: "clip-9"
+  waits: "clip-9",
+  "is read later": "paint-1",
+  "is a text": "talk-1"
 }
 
 const dutyTroubles: Partial<Record<Duty, string>> = {
   fails: "sim:rate",
   "is cancelled": "sim:slow=8",
   "is not cancelled": "sim:slow=8",
-  waits: "sim:slow=4"
+  waits: "sim:slow=4",
+  "is read later": "",
+  "is a text": ""
 }
 
 export interface Plan {
@@ -162,6 +193,9 @@ export interface Plan {
   readonly thinkMillis: number
 }
 
+const promptFields = (kind: Order["kind"], prompt: string) =>
+  kind === "text" ? { messages: [{ role: "user", content: prompt }] } : { prompt }
+
 /** The same order with another word in its prompt, so that its request fingerprint differs. */
 export const changed = (order: Order): Order => {
   const prompt = `${order.prompt} again`
@@ -170,7 +204,7 @@ export const changed = (order: Order): Order => {
     id: `${order.id}-changed`,
     prompt,
     promptDigest: digestOf(prompt),
-    json: { ...order.json, prompt }
+    json: { ...order.json, ...promptFields(order.kind, prompt) }
   }
 }
 
@@ -193,14 +227,33 @@ const drawBehaviour = (duty: Duty | null): Effect.Effect<Behaviour> => {
   return Effect.succeed({ _tag: duty === "fails" ? "Once" : "Repeats" })
 }
 
+/** How an order is read: streamed as a text, later as a task of images, or neither. */
+interface Reading {
+  readonly isLater: boolean
+  readonly isStreamed: boolean
+}
+
+const drawReading = ({ kind }: Good, duty: Duty | null): Effect.Effect<Reading> =>
+  Effect.map(Random.nextBoolean, (drawn) => ({
+    isLater: kind === "image" && (duty === "is read later" || drawn),
+    isStreamed: kind === "text" && drawn
+  }))
+
 const jsonOf = (
   { kind, model, resolution = "720p" }: Good,
-  { prompt, units, maxWait }: Pick<Order, "prompt" | "units" | "maxWait">
+  { prompt, units, maxWait }: Pick<Order, "prompt" | "units" | "maxWait">,
+  { isStreamed }: Reading
 ) => {
+  const common = { model, ...promptFields(kind, prompt) }
   const wait = maxWait === null ? {} : { max_wait: maxWait }
-  return kind === "video"
-    ? { model, prompt, duration: units, resolution, ...wait }
-    : { model, prompt, n: units }
+  switch (kind) {
+    case "video":
+      return { ...common, duration: units, resolution, ...wait }
+    case "image":
+      return { ...common, n: units }
+    case "text":
+      return { ...common, max_tokens: units, ...(isStreamed ? { stream: true } : {}) }
+  }
 }
 
 /** The next order of a client, drawn from the random generator of the fiber that runs it. */
@@ -218,24 +271,27 @@ export const makePlan = Effect.fnUntraced(function* (options: {
   const how = yield* drawBehaviour(duty)
   const keyed = how._tag !== "Once" && how._tag !== "HangsUp"
   const waits = placesOf.has(good.protocol) ? yield* maxWait : null
+  const reading = yield* drawReading(good, duty)
+  const isTask = good.kind === "video" || reading.isLater
   const prompt = `${canary} ${id} a lighthouse at dusk ${trouble}`.trim()
   const order: Order = {
     id,
     customer,
     model: good.model,
     kind: good.kind,
+    isLater: reading.isLater,
     units,
     prompt,
     promptDigest: digestOf(prompt),
-    json: jsonOf(good, { prompt, units, maxWait: waits }),
+    json: jsonOf(good, { prompt, units, maxWait: waits }, reading),
     idempotencyKey: keyed ? `order-${id}` : null,
     maxWait: waits
   }
   return {
     order,
     behaviour: how,
-    polls: good.kind === "video" ? yield* polls : 0,
-    cancels: good.kind === "video" ? yield* drawCancels(duty) : [],
+    polls: isTask ? yield* polls : 0,
+    cancels: isTask ? yield* drawCancels(duty) : [],
     thinkMillis: yield* Random.nextIntBetween(0, 600)
   }
 })

@@ -1,5 +1,6 @@
 /** Renders the results of a run as text. */
 import type { Books } from "./books.ts"
+import { type Good, goods } from "./goods.ts"
 import type { Verdict } from "./judges/verdict.ts"
 import { type ChaosOptions, commandOf } from "./options.ts"
 import type { CancelAnswer, Witness } from "./witness.ts"
@@ -19,6 +20,11 @@ const tally = (names: Iterable<string>): ReadonlyArray<readonly [string, number]
   const counts = new Map<string, number>()
   for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1)
   return [...counts].sort(([a], [b]) => a.localeCompare(b))
+}
+
+const chargedOf = ({ usage }: Books, kind: Good["kind"]): number => {
+  const models = new Set(goods.flatMap((good) => (good.kind === kind ? [good.model] : [])))
+  return usage.filter(({ model }) => models.has(model)).length
 }
 
 const saidOf = (answer: CancelAnswer): string => {
@@ -64,7 +70,8 @@ export const countsOf = (
       "  got no place in time",
       books.tasks.filter(({ error_code }) => error_code === "max_wait_exceeded").length
     ],
-    ["images charged", books.usage.filter(({ task_id }) => task_id === null).length],
+    ["images charged", chargedOf(books, "image")],
+    ["texts charged", chargedOf(books, "text")],
     ["orphans", books.orphans.length],
     ...tally(books.orphans.map(({ reason }) => `  ${reason}`)),
     ["recoveries of PostgreSQL measured", `${measured.length} of ${recoveries.length}`],

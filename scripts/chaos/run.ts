@@ -14,15 +14,17 @@ import { wreak } from "./disasters.ts"
 import { bodyOf, send } from "./http.ts"
 import { judgeAnswers } from "./judges/answers.ts"
 import { judgeCancels } from "./judges/cancels.ts"
-import { judgeImages } from "./judges/images.ts"
+import { judgeImages, judgeTexts } from "./judges/images.ts"
 import { judgeLedger } from "./judges/ledger.ts"
 import { judgeLogs } from "./judges/logs.ts"
+import { judgeOffice } from "./judges/office.ts"
 import { judgePlaces } from "./judges/places.ts"
 import { judgeRefunds } from "./judges/refunds.ts"
 import { judgeRepeats, judgeVideos } from "./judges/vendors.ts"
 import { open, type Verdict } from "./judges/verdict.ts"
 import { judgeWebhooks } from "./judges/webhooks.ts"
-import { runClient } from "./load.ts"
+import { anyGateway, runClient } from "./load.ts"
+import { runOffice } from "./office.ts"
 import type { ChaosOptions } from "./options.ts"
 import { makeReceiver } from "./receiver.ts"
 import { recoverySeconds } from "./recovery.ts"
@@ -80,8 +82,16 @@ const rage = Effect.fnUntraced(function* (options: ChaosOptions, world: World, w
   const moments = Effect.map(Clock.currentTimeMillis, (at) =>
     witness.moments.push({ at, awake: world.gateways.some((gateway) => gateway.awake()) })
   ).pipe(Effect.repeat(Schedule.spaced(LOOK_EVERY)))
+  const office = runOffice(
+    witness,
+    Effect.map(anyGateway(world.gateways), ({ url }) => ({
+      gatewayUrl: url,
+      adminToken: world.adminToken
+    })),
+    market
+  ).pipe(Random.withSeed(`${options.seed} operators`))
   const beside = yield* Effect.forkChild(
-    Effect.all([deposits, audits, moments], { concurrency: "unbounded" })
+    Effect.all([deposits, audits, moments, office], { concurrency: "unbounded" })
   )
   const over = { yet: false }
   const clients = yield* Effect.forkChild(
@@ -155,6 +165,9 @@ const keepEvidence = (directory: string, witness: Witness, books: Books): void =
   write("attempts", witness.attempts)
   write("sightings", witness.sightings)
   write("cancels", witness.cancels)
+  write("keys", witness.keys)
+  write("keyUses", witness.keyUses)
+  write("budgets", witness.budgets)
   write("webhooks", witness.webhooks)
   const { jobs: _, ...tables } = books
   for (const [name, rows] of Object.entries(tables)) write(name, rows)
@@ -210,17 +223,26 @@ const play = Effect.fnUntraced(function* (options: ChaosOptions, directory: stri
         settled,
         ...judgeAnswers(books, witness),
         ...judgeImages(books, witness),
+        ...judgeTexts(books, witness),
         ...judgeRepeats(books, witness, options.idempotency),
         ...judgeVideos(books, witness),
         ...judgeCancels(books, witness),
         ...judgePlaces(books, witness),
+        ...judgeOffice(books, witness),
         ...judgeWebhooks(books, witness),
         ...(options.recoverySeconds === null
           ? []
           : [judgeRecovery(options.recoverySeconds, recoveries)])
       ],
       counts: countsOf(witness, books, recoveries),
-      secrets: [...world.secrets, ...keys, witness.canary, "demo-secret-", "/media/"]
+      secrets: [
+        ...world.secrets,
+        ...keys,
+        ...witness.keys.map(({ key }) => key),
+        witness.canary,
+        "demo-secret-",
+        "/media/"
+      ]
     }
   }).pipe(Effect.provide(Layer.mergeAll(accountant, NodeHttpClient.layerUndici)))
 }, Effect.scoped)

@@ -5,7 +5,7 @@ import type { Order } from "../../scripts/chaos/witness.ts"
 
 const customer = { organizationId: "org", memberId: "mem", key: "mg_key" }
 
-export const orderOf = (kind: Order["kind"], idempotencyKey: string | null): Order => {
+const orderOf = (kind: Order["kind"], idempotencyKey: string | null): Order => {
   const prompt = `a ${kind}`
   const promptDigest = createHash("sha256").update(prompt).digest("hex")
   const model = kind === "video" ? "clip-1" : "paint-1"
@@ -14,6 +14,7 @@ export const orderOf = (kind: Order["kind"], idempotencyKey: string | null): Ord
     customer,
     model,
     kind,
+    isLater: false,
     units: 5,
     prompt,
     promptDigest,
@@ -61,7 +62,7 @@ export const jobOf = (order: Order, id: string): Job => {
 }
 
 const own = { organization_id: "org", member_id: "mem" }
-export const holdOf = (id: string, upstreamModel: string, amount: bigint): Hold => ({
+const holdOf = (id: string, upstreamModel: string, amount: bigint): Hold => ({
   ...own,
   id,
   amount,
@@ -84,7 +85,7 @@ export const usageOf = (holdId: string, model: string, charge: bigint): Usage =>
   charge
 })
 const transfer = { organization_id: "org", debit: "pool", credit: "revenue", reference: null }
-export const capture = (holdId: string, amount: bigint) => ({
+const capture = (holdId: string, amount: bigint) => ({
   ...transfer,
   kind: "capture",
   amount,
@@ -125,5 +126,6 @@ export const sound: Books = {
   usage: [usageOf("vt_1", "clip-1", 3_000_000_000n), usageOf("im_1", "paint-1", 1_000_000_000n)],
   tasks: [task],
   orphans: [],
+  catalogs: [],
   jobs: [jobOf(clip, "job-v"), jobOf(paint, "job-i")]
 }

@@ -1,6 +1,6 @@
 /** Finds which hold may belong to which job, where no id connects them. */
 import type { Books, Hold, Job, Task } from "../books.ts"
-import { goods } from "../goods.ts"
+import { type Good, goods } from "../goods.ts"
 import type { Order, Witness } from "../witness.ts"
 import { groupBy } from "./verdict.ts"
 
@@ -18,13 +18,26 @@ const DIGEST_LENGTH = 12
 /** The part of a prompt's digest that the gateway keeps with its order. */
 export const keptDigest = (promptDigest: string): string => promptDigest.slice(0, DIGEST_LENGTH)
 
-/** The member, model and amount as a text: all that a hold and its order have in common. */
+/** The product that the hold pays for. */
+export const goodOf = ({ upstream_model }: Pick<Hold, "upstream_model">): Good | undefined =>
+  goods.find(({ upstreamModel }) => upstreamModel === upstream_model)
+
+/** The kind of order that a task is of: its id begins with it. */
+export const kindOfTask = ({ id }: Pick<Task, "id">): "video" | "image" =>
+  id.startsWith("im_") ? "image" : "video"
+
+/**
+ * The member, model and amount as a text: all that a hold and its order have in common. The amount
+ * of a text's hold is an estimate, so it is left out.
+ */
 export const claimOf = {
-  hold: ({ member_id, upstream_model, amount }: Hold): string =>
-    `${member_id} ${upstream_model} ${amount}`,
+  hold: (hold: Hold): string => {
+    const isEstimate = goodOf(hold)?.holdNano === null
+    return `${hold.member_id} ${hold.upstream_model} ${isEstimate ? "" : hold.amount}`
+  },
   order: ({ customer, model, units }: Order): string => {
     const good = goods.find((one) => one.model === model)
-    return `${customer.memberId} ${good?.upstreamModel} ${good?.holdNano(units)}`
+    return `${customer.memberId} ${good?.upstreamModel} ${good?.holdNano?.(units) ?? ""}`
   }
 }
 
