@@ -63,7 +63,7 @@ const CAP_PER_MINUTE = 30
  * The first amount of the budgets of a run, in whole units, which its orders soon use up: of the
  * first organisation with a large balance, and of the first member of the second.
  */
-const FIRST_BUDGET = 30n
+const FIRST_BUDGET = 15n
 
 /** The price of a product in a price list, which is that of the catalog. */
 const OWN_PRICE_OF = "paint-1"

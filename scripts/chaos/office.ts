@@ -4,6 +4,7 @@
  */
 import { Clock, Effect, Random, Schema } from "effect"
 import type { HttpClient } from "effect/http"
+import { NANO_PER_UNIT } from "../../src/domain/money/Money.ts"
 import type { Market, Operator } from "./customers.ts"
 import { type Answer, bodyOf, send } from "./http.ts"
 import { type Budget, type BudgetChange, count, type RevokedKey, type Witness } from "./witness.ts"
@@ -191,10 +192,9 @@ const changeKeys = (witness: Witness, anyGateway: AnyGateway, market: Market) =>
   }).pipe(Effect.forever)
 }
 
-const NANO_PER_UNIT = 1_000_000_000n
 /** The units by which a budget is raised, and lowered again before it is raised further. */
-const RAISE = 40n
-const LOWER = 15n
+const RAISE = 12n
+const LOWER = 7n
 
 /**
  * Raises a budget and lowers it by a part of that, so that it binds for most of the time: also below

@@ -129,24 +129,27 @@ const cancels: Effect.Effect<ReadonlyArray<number>> = Effect.gen(function* () {
 })
 
 /** For how many seconds an order waits for a place at a channel that may be full. */
-const maxWait = Effect.gen(function* () {
+const drawMaxWait = Effect.fnUntraced(function* ({ protocol }: Good, duty: Duty | null) {
+  if (!placesOf.has(protocol)) return null
   const seconds = yield* Random.nextIntBetween(1, 10)
-  return yield* pick<number | null>([
+  const drawn = yield* pick<number | null>([
     [35, null],
     [65, seconds]
   ])
+  return duty === "waits" ? seconds : drawn
 })
 
 /**
  * What an order has to show, so that a short run shows each: its vendor fails, its vendor cancels it,
- * its vendor has no cancelling, it may wait for a place, it is of images that are read later, or of a
- * text.
+ * its vendor has no cancelling, it may wait for a place, it is of images that are read at once or
+ * later, or of a text.
  */
 export type Duty =
   | "fails"
   | "is cancelled"
   | "is not cancelled"
   | "waits"
+  | "is read at once"
   | "is read later"
   | "is a text"
 
@@ -156,7 +159,8 @@ const laterDuties = [
   "waits",
   "is a text",
   "is not cancelled",
-  "is read later"
+  "is read later",
+  "is read at once"
 ] as const
 
 /** The duty of a client's order; null for most, which are drawn. */
@@ -171,6 +175,7 @@ const dutyModels: Partial<Record<Duty, string>> = {
   "is cancelled": "clip-10",
   "is not cancelled": "motion-1",
   waits: "clip-9",
+  "is read at once": "paint-2",
   "is read later": "paint-1",
   "is a text": "talk-1"
 }
@@ -180,6 +185,7 @@ const dutyTroubles: Partial<Record<Duty, string>> = {
   "is cancelled": "sim:slow=8",
   "is not cancelled": "sim:slow=8",
   waits: "sim:slow=4",
+  "is read at once": "",
   "is read later": "",
   "is a text": ""
 }
@@ -235,7 +241,7 @@ interface Reading {
 
 const drawReading = ({ kind }: Good, duty: Duty | null): Effect.Effect<Reading> =>
   Effect.map(Random.nextBoolean, (drawn) => ({
-    isLater: kind === "image" && (duty === "is read later" || drawn),
+    isLater: kind === "image" && duty !== "is read at once" && (duty === "is read later" || drawn),
     isStreamed: kind === "text" && drawn
   }))
 
@@ -270,7 +276,7 @@ export const makePlan = Effect.fnUntraced(function* (options: {
   const units = yield* Random.nextIntBetween(...good.units)
   const how = yield* drawBehaviour(duty)
   const keyed = how._tag !== "Once" && how._tag !== "HangsUp"
-  const waits = placesOf.has(good.protocol) ? yield* maxWait : null
+  const maxWait = yield* drawMaxWait(good, duty)
   const reading = yield* drawReading(good, duty)
   const isTask = good.kind === "video" || reading.isLater
   const prompt = `${canary} ${id} a lighthouse at dusk ${trouble}`.trim()
@@ -283,9 +289,9 @@ export const makePlan = Effect.fnUntraced(function* (options: {
     units,
     prompt,
     promptDigest: digestOf(prompt),
-    json: jsonOf(good, { prompt, units, maxWait: waits }, reading),
+    json: jsonOf(good, { prompt, units, maxWait }, reading),
     idempotencyKey: keyed ? `order-${id}` : null,
-    maxWait: waits
+    maxWait
   }
   return {
     order,

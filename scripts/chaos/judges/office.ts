@@ -1,4 +1,5 @@
 /** What operators did during the run: it holds from their answer on, and none of it is lost. */
+import { NANO_PER_UNIT } from "../../../src/domain/money/Money.ts"
 import type { Books, Hold } from "../books.ts"
 import type { Budget, BudgetChange, Witness } from "../witness.ts"
 import { open, sum, type Verdict } from "./verdict.ts"
@@ -35,7 +36,7 @@ const mostBetween = ({ changes, firstAmount }: Budget, from: number, to: number)
     const end = changes[index + 1]?.endedAt ?? null
     return end !== null && end + LATE_MILLIS < from
   }
-  const first: BudgetChange = { amountNano: firstAmount * 1_000_000_000n, startedAt: 0, endedAt: 0 }
+  const first: BudgetChange = { amountNano: firstAmount * NANO_PER_UNIT, startedAt: 0, endedAt: 0 }
   const begun = changes.filter(({ startedAt }) => startedAt <= to)
   const candidates = [
     ...((changes[0]?.endedAt ?? to) < from ? [] : [first]),

@@ -9,6 +9,10 @@ import { pairUp } from "./matching.ts"
 import { claimOf, kindOfTask, mayBelong, verdictOnOrder } from "./orders.ts"
 import { type Docket, groupBy, open, type Verdict } from "./verdict.ts"
 
+/** Whether the vendor made no images: its error frees the idempotency key for a new order. */
+const isFailedImage = ({ accepted, ended }: Job): boolean =>
+  accepted.kind === "image" && ended?.event === "failed"
+
 /**
  * Checks that there is at most one job for each idempotency key, and for each request that was
  * never repeated.
@@ -18,7 +22,7 @@ export const judgeRepeats = (
   witness: Witness,
   keysCount: boolean
 ): ReadonlyArray<Verdict> => {
-  const keys = open("I9", "one Idempotency-Key is at most one job")
+  const keys = open("I9", "one Idempotency-Key is at most one job, beside failed images")
   const answers = open("I9", "one Idempotency-Key is answered with one task")
   const once = open("I9", "a request that was sent once is at most one job")
   const jobsByOrder = groupBy(books.jobs, ({ accepted }) => accepted.order.prompt_sha256)
@@ -40,7 +44,7 @@ export const judgeRepeats = (
   const answersOf = groupBy(witness.attempts, ({ order }) => keyOf(order))
   for (const [key, group] of groupBy(orders, keyOf)) {
     if (key === "") continue
-    const jobs = jobsOf(group)
+    const jobs = jobsOf(group).filter((job) => !isFailedImage(job))
     keys.look(jobs.length <= 1 ? null : say(group, jobs))
     const given = new Set(
       (answersOf.get(key) ?? []).flatMap(({ outcome }) =>
