@@ -130,7 +130,7 @@ const cancels: Effect.Effect<ReadonlyArray<number>> = Effect.gen(function* () {
 
 /** For how many seconds an order waits for a place at a channel that may be full. */
 const drawMaxWait = Effect.fnUntraced(function* ({ protocol }: Good, duty: Duty | null) {
-  if (!placesOf.has(protocol)) return null
+  if (!placesOf.has(protocol) || duty === "fails") return null
   const seconds = yield* Random.nextIntBetween(1, 10)
   const drawn = yield* pick<number | null>([
     [35, null],
@@ -156,6 +156,7 @@ export type Duty =
 /** The duties of a client's first orders; each client begins with another one of the later ones. */
 const laterDuties = [
   "is cancelled",
+  "fails",
   "waits",
   "is a text",
   "is not cancelled",
@@ -241,7 +242,7 @@ interface Reading {
 
 const drawReading = ({ kind }: Good, duty: Duty | null): Effect.Effect<Reading> =>
   Effect.map(Random.nextBoolean, (drawn) => ({
-    isLater: kind === "image" && duty !== "is read at once" && (duty === "is read later" || drawn),
+    isLater: kind === "image" && (duty === "is read later" || (duty === null && drawn)),
     isStreamed: kind === "text" && drawn
   }))
 
