@@ -237,10 +237,10 @@ for (const kind of databasesInTurn(import.meta.filename)) {
           const gateway = yield* Gateway
           const who = yield* gateway.customer("1")
           const headers = { "idempotency-key": "once" }
-          const first = yield* order(who, { prompt: "a lighthouse sim:http500" }, headers)
+          const first = yield* order(who, { prompt: "a lighthouse sim:rate" }, headers)
           const { id } = yield* bodyAs(Accepted, first)
           yield* ended(who, id)
-          const again = yield* order(who, { prompt: "a lighthouse sim:http500" }, headers)
+          const again = yield* order(who, { prompt: "a lighthouse sim:rate" }, headers)
           assert.strictEqual(again.headers.get("idempotency-replayed"), "true")
           assert.deepStrictEqual(again.body, first.body)
         })
