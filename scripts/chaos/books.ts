@@ -31,6 +31,8 @@ const Hold = Schema.Struct({
   overage: Schema.BigInt,
   state: Schema.String,
   upstream_model: Schema.String,
+  /** The first characters of the digest of the prompt; null for texts. */
+  prompt_digest: Schema.NullOr(Schema.String),
   month: Schema.String,
   created_at: Schema.Date,
   closed_at: Schema.NullOr(Schema.Date),
@@ -70,6 +72,12 @@ const Orphan = Schema.Struct({
   upstream_id: Schema.NullOr(Schema.String),
   reason: Schema.String
 })
+const CatalogVersion = Schema.Struct({
+  version: Schema.BigInt,
+  /** The fields that operators change in a run; null before the first change. */
+  name: Schema.NullOr(Schema.String),
+  cost: Schema.NullOr(Schema.String)
+})
 export type Transfer = typeof Transfer.Type
 export type Hold = typeof Hold.Type
 export type Task = typeof Task.Type
@@ -90,6 +98,8 @@ export interface Books {
   readonly usage: ReadonlyArray<Usage>
   readonly tasks: ReadonlyArray<Task>
   readonly orphans: ReadonlyArray<Orphan>
+  /** The versions of the catalog, the oldest first. */
+  readonly catalogs: ReadonlyArray<typeof CatalogVersion.Type>
   readonly jobs: ReadonlyArray<Job>
 }
 
@@ -130,7 +140,7 @@ export const readBooks = Effect.fnUntraced(function* (
         FROM orders WHERE charge > 0`),
     holds: yield* rowsOf(Hold)(sql`
       SELECT organization_id, id, member_id, hold AS amount, charge AS captured, overage, state,
-             job ->> 'upstreamModel' AS upstream_model, month::text AS month, created_at, closed_at, closed_by
+             job ->> 'upstreamModel' AS upstream_model, prompt_digest, month::text AS month, created_at, closed_at, closed_by
         FROM orders ORDER BY created_at`),
     months: yield* rowsOf(MemberMonth)(sql`
       SELECT mm.organization_id, mm.member_id, mm.month::text AS month, mm.held, mm.captured, b.amount AS cap
@@ -145,6 +155,13 @@ export const readBooks = Effect.fnUntraced(function* (
              error_code FROM tasks`),
     orphans: yield* rowsOf(Orphan)(sql`
       SELECT organization_id, order_id AS hold_id, upstream_id, reason FROM orphans`),
+    catalogs: yield* rowsOf(CatalogVersion)(sql`
+      SELECT version,
+             jsonb_path_query_first(document, '$.channels[*] ? (@.id == "demo-fal").name')
+               #>> '{}' AS name,
+             jsonb_path_query_first(document, '$.mounts[*] ? (@.model == "clip-1").cost.per_second."720p"')
+               #>> '{}' AS cost
+        FROM catalog_versions ORDER BY version`),
     jobs: jobsOf(entries)
   }
 })
@@ -163,7 +180,7 @@ export const readOpen = Effect.gen(function* () {
   const rows = yield* rowsOf(Schema.Struct({ id: Schema.String, what: Schema.String }))(sql`
     SELECT id, 'open hold' AS what FROM orders WHERE state = 'open'
     UNION ALL
-    SELECT id, 'task ' || state FROM tasks WHERE state IN ('submitting', 'processing')
+    SELECT id, 'task ' || state FROM tasks WHERE state IN ('waiting', 'submitting', 'processing')
     UNION ALL
     SELECT id, 'webhook' FROM webhook_messages WHERE state = 'pending' AND tries = 0`)
   return rows.map(({ id, what }) => `${what} ${id}`)

@@ -59,8 +59,21 @@ const TOP_UP = "15"
  */
 const CAP_PER_MINUTE = 30
 
+/**
+ * The first amount of the budgets of a run, in whole units, which its orders soon use up: of the
+ * first organisation with a large balance, and of the first member of the second.
+ */
+const FIRST_BUDGET = 15n
+
+/** The price of a product in a price list, which is that of the catalog. */
+const OWN_PRICE_OF = "paint-1"
+
 export interface Market {
   readonly customers: ReadonlyArray<Customer>
+  readonly organizations: ReadonlyArray<string>
+  /** A price list whose prices are those of the catalog, and a form of it with own prices. */
+  readonly priceListId: string
+  readonly ownPrices: Readonly<Record<string, unknown>>
   /** The ids of the organisations that live on small deposits. */
   readonly tight: ReadonlyArray<string>
 }
@@ -78,7 +91,12 @@ export const openMarket = Effect.fnUntraced(function* (
     readonly minutes: number
   }
 ) {
-  yield* ask(operator, "/catalog", catalogFor(options.simulatorUrl), "PUT")
+  const catalog = catalogFor(options.simulatorUrl)
+  yield* ask(operator, "/catalog", catalog, "PUT")
+  const { id: priceListId } = yield* created(
+    Created,
+    ask(operator, "/price-lists", { name: "the catalog's prices", factor: "1" })
+  )
   const organizations = yield* Effect.forEach(
     Array.from({ length: ORGANIZATIONS }, (_, index) => purses[index % purses.length] ?? "rich"),
     Effect.fnUntraced(function* (purse, index) {
@@ -88,7 +106,7 @@ export const openMarket = Effect.fnUntraced(function* (
         organization_id: id,
         name: "chaos",
         url: `${options.receiverUrl}/${id}`,
-        event_types: ["video.completed", "video.failed"]
+        event_types: ["video.completed", "video.failed", "image.completed", "image.failed"]
       })
       return { id, purse }
     })
@@ -118,7 +136,40 @@ export const openMarket = Effect.fnUntraced(function* (
     })
   )
   const tight = organizations.flatMap(({ id, purse }) => (purse === "tight" ? [id] : []))
-  return { customers, tight } satisfies Market
+  const [whole, other] = organizations.filter(({ purse }) => purse === "rich")
+  yield* openBudget(witness, operator, whole?.id, null)
+  const member = customers.find(({ organizationId }) => organizationId === other?.id)
+  yield* openBudget(witness, operator, other?.id, member?.memberId ?? null)
+  return {
+    customers,
+    organizations: organizations.map(({ id }) => id),
+    priceListId,
+    ownPrices: Object.fromEntries(
+      catalog.models.flatMap(({ id, prices }) => (id === OWN_PRICE_OF ? [[id, prices]] : []))
+    ),
+    tight
+  } satisfies Market
+})
+
+/** Creates a budget of all time for an organisation, or for one of its members. */
+const openBudget = Effect.fnUntraced(function* (
+  witness: Witness,
+  operator: Operator,
+  organizationId: string | undefined,
+  memberId: string | null
+) {
+  if (organizationId === undefined) return yield* Effect.die(new Error("no organisation"))
+  const { id } = yield* created(
+    Created,
+    ask(operator, `/organizations/${organizationId}/budgets`, {
+      ...(memberId === null
+        ? { scope: "organization" }
+        : { scope: "member", subject_id: memberId }),
+      period: "total",
+      amount: String(FIRST_BUDGET)
+    })
+  )
+  witness.budgets.push({ id, organizationId, memberId, firstAmount: FIRST_BUDGET, changes: [] })
 })
 
 /** Makes one deposit with one request. Its reference makes a retry safe. */

@@ -8,21 +8,22 @@ import type { CatalogWrite } from "../../src/domain/catalog/CatalogDocument.ts"
 
 export interface Good {
   readonly model: string
-  readonly kind: "video" | "image"
+  readonly kind: "video" | "image" | "text"
   readonly protocol: string
   readonly upstreamModel: string
   /** Whether clients get an address of the gateway, as the vendor's needs its key; false if missing. */
   readonly isLinked?: boolean
   /** The resolution of an order; 720p if missing. */
   readonly resolution?: string
-  /** The minimum and maximum number of seconds or images of one order. */
+  /** The minimum and maximum number of seconds, of images, or of output tokens of one order. */
   readonly units: readonly [least: number, most: number]
-  readonly holdNano: (units: number) => bigint
+  /** The hold of an order; null for texts, whose hold is an estimate by their size. */
+  readonly holdNano: ((units: number) => bigint) | null
   /**
    * The charge of an order; `tokens` is the number that the vendor reported, null when it reported
-   * none.
+   * none. Null for texts, which are charged by their own counts.
    */
-  readonly chargeNano: (units: number, tokens: number | null) => bigint
+  readonly chargeNano: ((units: number, tokens: number | null) => bigint) | null
   /** How frequently the product is ordered, relative to the others. */
   readonly weight: number
 }
@@ -126,16 +127,49 @@ export const goods: ReadonlyArray<Good> = [
     units: [1, 6],
     ...perUnit(250_000_000n),
     weight: 2
+  },
+  {
+    model: "paint-10",
+    kind: "image",
+    protocol: "replicate",
+    upstreamModel: "black-forest-labs/flux-schnell",
+    units: [1, 4],
+    ...perUnit(20_000_000n),
+    weight: 1
+  },
+  {
+    model: "talk-1",
+    kind: "text",
+    protocol: "openai",
+    upstreamModel: "sim-talk-1",
+    units: [16, 64],
+    holdNano: null,
+    chargeNano: null,
+    weight: 3
   }
 ]
 
+/**
+ * The protocols whose only channel makes a number of videos at a time; the orders of its models may
+ * wait for a place.
+ */
+export const placesOf: ReadonlyMap<string, number> = new Map([
+  ["vp_d", 3],
+  ["fal", 2]
+])
+
 const sold = new Set(goods.map(({ model }) => model))
+
+const withPlaces = (channel: (typeof CatalogWrite.Encoded)["channels"][number]) => {
+  const limited = [...placesOf].find(([protocol]) => channel.id === `demo-${protocol}`)
+  return limited === undefined ? channel : { ...channel, max_tasks: limited[1] }
+}
 
 /** The catalog of the ordered demo models, mounted on the simulator. */
 export const catalogFor = (simulatorUrl: string): typeof CatalogWrite.Encoded => {
   const { channels, models, mounts } = demoCatalog(simulatorUrl)
   return {
-    channels,
+    channels: channels.map(withPlaces),
     models: models.filter(({ id }) => sold.has(id)),
     mounts: mounts.filter(({ model }) => sold.has(model))
   }

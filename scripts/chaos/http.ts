@@ -15,24 +15,21 @@ export class ConnectionLost extends Schema.TaggedError<ConnectionLost>()("Connec
 
 const PATIENCE = "40 seconds"
 
-/** Sends one request without retries. Uses POST when there is a body. */
+/** Sends one request without retries: a GET, or a POST when there is a body, or as `method` says. */
 export const send = Effect.fnUntraced(
   function* (
     url: string,
     options: {
       readonly key: string
-      readonly method?: "PUT"
+      readonly method?: "POST" | "PUT" | "PATCH" | "DELETE"
       readonly json?: unknown
       readonly headers?: Readonly<Record<string, string>>
     }
   ): Effect.fn.Return<Answer, unknown, HttpClient.HttpClient> {
     const http = yield* HttpClient.HttpClient
-    const request =
-      options.json === undefined
-        ? HttpClientRequest.get(url)
-        : HttpClientRequest.make(options.method ?? "POST")(url).pipe(
-            HttpClientRequest.bodyJsonUnsafe(options.json)
-          )
+    const { json, method = json === undefined ? "GET" : "POST" } = options
+    const bare = HttpClientRequest.make(method)(url)
+    const request = json === undefined ? bare : HttpClientRequest.bodyJsonUnsafe(bare, json)
     const response = yield* request.pipe(
       HttpClientRequest.bearerToken(options.key),
       HttpClientRequest.setHeaders({ ...options.headers }),

@@ -1,17 +1,30 @@
 /** Clients that place orders, wait, disconnect, return and repeat their requests. */
 import { Clock, Effect, Random, Schema } from "effect"
 import type { HttpClient } from "effect/http"
+import { cancelTask, followTask } from "./follow.ts"
 import type { Gateway } from "./gateways.ts"
-import { type Answer, bodyOf, ConnectionLost, send } from "./http.ts"
-import { type Behaviour, changed, makePlan } from "./orders.ts"
+import { type Answer, bodyOf, send } from "./http.ts"
+import { type Behaviour, changed, dutyOf, makePlan } from "./orders.ts"
 import type { Customer, Order, Outcome, Witness } from "./witness.ts"
 
 const readTask = bodyOf(Schema.Struct({ id: Schema.String, task_status: Schema.String }))
+const readText = bodyOf(Schema.Struct({ choices: Schema.Array(Schema.Unknown) }))
 const readImages = bodyOf(Schema.Struct({ data: Schema.Array(Schema.Unknown) }))
 const readError = bodyOf(Schema.Struct({ error: Schema.Struct({ code: Schema.String }) }))
-const readVideo = bodyOf(Schema.Struct({ content: Schema.Struct({ video_url: Schema.String }) }))
 
 const MAX_ATTEMPTS = 6
+
+/** Whether the response has the images or the whole text, of which a stream has an end. */
+const isProduct = ({ kind }: Order, answer: Answer): boolean =>
+  kind === "image"
+    ? readImages(answer) !== null
+    : readText(answer) !== null || answer.text.trimEnd().endsWith("data: [DONE]")
+
+const paths = {
+  video: "videos/generations",
+  image: "images/generations",
+  text: "chat/completions"
+} as const
 
 /** The outcome of a response. A response that does not come from a gateway counts as lost. */
 const outcomeOf = (order: Order, answer: Answer): Outcome => {
@@ -21,10 +34,10 @@ const outcomeOf = (order: Order, answer: Answer): Outcome => {
     return code === undefined ? { _tag: "Lost" } : { _tag: "Refused", status, code }
   }
   const replayed = answer.headers["idempotency-replayed"] === "true"
-  if (order.kind === "image") {
-    return readImages(answer) === null
-      ? { _tag: "Lost" }
-      : { _tag: "Accepted", taskId: null, replayed, text }
+  if (order.kind === "text" || (order.kind === "image" && !order.isLater)) {
+    return isProduct(order, answer)
+      ? { _tag: "Accepted", taskId: null, replayed, text }
+      : { _tag: "Lost" }
   }
   const task = readTask(answer)
   return task === null ? { _tag: "Lost" } : { _tag: "Accepted", taskId: task.id, replayed, text }
@@ -37,7 +50,7 @@ const undecided = (outcome: Outcome): boolean =>
   (outcome._tag === "Refused" && (outcome.status >= 500 || outcome.status === 409))
 
 /** A random gateway among those that listen; waits while no gateway listens. */
-const anyGateway = Effect.fnUntraced(function* (gateways: ReadonlyArray<Gateway>) {
+export const anyGateway = Effect.fnUntraced(function* (gateways: ReadonlyArray<Gateway>) {
   const serving = gateways.flatMap((gateway) => {
     const url = gateway.urlNow()
     return url === null ? [] : [{ name: gateway.name, url }]
@@ -53,14 +66,14 @@ const makeClient = (witness: Witness, gateways: ReadonlyArray<Gateway>) => {
   const attempt = Effect.fnUntraced(function* (order: Order, hangUpAfterMillis: number | null) {
     const gateway = yield* anyGateway(gateways)
     const startedAt = yield* Clock.currentTimeMillis
-    const answered = send(
-      `${gateway.url}/v1/${order.kind === "video" ? "videos" : "images"}/generations`,
-      {
-        key: order.customer.key,
-        json: order.json,
-        headers: order.idempotencyKey === null ? {} : { "idempotency-key": order.idempotencyKey }
+    const answered = send(`${gateway.url}/v1/${paths[order.kind]}`, {
+      key: order.customer.key,
+      json: order.json,
+      headers: {
+        ...(order.idempotencyKey === null ? {} : { "idempotency-key": order.idempotencyKey }),
+        ...(order.isLater ? { prefer: "respond-async" } : {})
       }
-    ).pipe(
+    }).pipe(
       Effect.map((answer) => outcomeOf(order, answer)),
       Effect.catchTag("ConnectionLost", () => Effect.succeed<Outcome>({ _tag: "Lost" }))
     )
@@ -114,38 +127,7 @@ const makeClient = (witness: Witness, gateways: ReadonlyArray<Gateway>) => {
     }
   })
 
-  const look = Effect.fnUntraced(function* (order: Order, taskId: string, waitSeconds: number) {
-    const gateway = yield* anyGateway(gateways)
-    const startedAt = yield* Clock.currentTimeMillis
-    const answer = yield* send(`${gateway.url}/v1/videos/${taskId}?wait=${waitSeconds}`, {
-      key: order.customer.key
-    })
-    const said = readTask(answer)?.task_status ?? readError(answer)?.error.code
-    if (said === undefined) return yield* new ConnectionLost({ message: "no answer of ours" })
-    witness.sightings.push({
-      order,
-      taskId,
-      startedAt,
-      endedAt: yield* Clock.currentTimeMillis,
-      status: answer.status,
-      said,
-      videoUrl: readVideo(answer)?.content.video_url ?? null
-    })
-    return said
-  })
-
-  const follow = Effect.fnUntraced(function* (order: Order, taskId: string, polls: number) {
-    for (let asked = 0; asked < polls; asked++) {
-      const wait = yield* Random.nextIntBetween(0, 3)
-      const said = yield* look(order, taskId, wait).pipe(
-        Effect.catchTag("ConnectionLost", () => Effect.succeed("nothing"))
-      )
-      if (said === "succeeded" || said === "failed") return
-      yield* Effect.sleep(`${yield* Random.nextIntBetween(100, 600)} millis`)
-    }
-  })
-
-  return { behave, follow }
+  return { behave }
 }
 
 /** Places orders one after the other until `isOver`, and then still completes the last order. */
@@ -170,14 +152,24 @@ export const runClient = Effect.fnUntraced(function* (
         customer,
         id,
         canary: witness.canary,
-        mustFail: number === 0
+        duty: dutyOf(options.index, number)
       })
       const { order, behaviour } = plan
       witness.orders.set(order.promptDigest, order)
       yield* Effect.sleep(`${plan.thinkMillis} millis`)
       const outcome = yield* client.behave(order, behaviour)
       if (outcome._tag === "Accepted" && outcome.taskId !== null) {
-        yield* client.follow(order, outcome.taskId, plan.polls)
+        const task = { order, taskId: outcome.taskId }
+        const gateway = anyGateway(gateways)
+        yield* Effect.all(
+          [
+            followTask(witness, gateway, task, plan.polls),
+            ...plan.cancels.map((afterMillis) =>
+              Effect.delay(cancelTask(witness, gateway, task), `${afterMillis} millis`)
+            )
+          ],
+          { concurrency: "unbounded", discard: true }
+        )
       }
     }).pipe(Random.withSeed(`${options.seed} client ${id}`))
   }

@@ -40,7 +40,11 @@ const flags = {
     pace.submitDeadline,
     "For an unanswered submit"
   ),
-  imageDeadline: number("image-deadline-seconds", pace.imageDeadline, "For an unanswered image"),
+  imageDeadline: number(
+    "image-deadline-seconds",
+    pace.imageDeadline,
+    "For an unanswered image or text"
+  ),
   taskDeadline: number("task-deadline-seconds", pace.taskDeadline, "For a task"),
   unknownGrace: number(
     "unknown-grace-seconds",

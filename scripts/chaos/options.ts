@@ -20,6 +20,7 @@ export interface Rates {
 export interface Pace {
   readonly lease: number
   readonly submitDeadline: number
+  /** Of images and of texts. */
   readonly imageDeadline: number
   readonly taskDeadline: number
   readonly unknownGrace: number

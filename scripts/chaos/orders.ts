@@ -1,7 +1,7 @@
 /** The next order of a client, and how the client behaves with it. */
 import { createHash } from "node:crypto"
 import { Effect, Random } from "effect"
-import { type Good, goods } from "./goods.ts"
+import { type Good, goods, placesOf } from "./goods.ts"
 import type { Customer, Order } from "./witness.ts"
 
 type Weighted<A> = ReadonlyArray<readonly [weight: number, value: A]>
@@ -59,6 +59,20 @@ const troubles: Record<Good["kind"], Weighted<string>> = {
     [3, "sim:rate"],
     [4, "sim:fewer"],
     [2, "sim:refuse=503"]
+  ],
+  text: [
+    [60, ""],
+    [7, "sim:lost"],
+    [2, "sim:hang"],
+    [4, "sim:truncated"],
+    [3, "sim:cut"],
+    [3, "sim:html"],
+    [5, "sim:nousage"],
+    [4, "sim:breaks=3"],
+    [3, "sim:errors=2"],
+    [4, "sim:http500"],
+    [3, "sim:rate"],
+    [2, "sim:refuse=503"]
   ]
 }
 
@@ -98,12 +112,96 @@ const polls = pick<number>([
   [3, 12]
 ])
 
+/**
+ * The times after its acceptance at which a client cancels its task, in milliseconds. Most of them
+ * fall while the task waits or runs, and the longest after its end.
+ */
+const cancels: Effect.Effect<ReadonlyArray<number>> = Effect.gen(function* () {
+  const early = yield* Random.nextIntBetween(0, 900)
+  const late = yield* Random.nextIntBetween(900, 6000)
+  return yield* pick<ReadonlyArray<number>>([
+    [76, []],
+    [12, [early]],
+    [5, [late]],
+    [4, [early, early]],
+    [3, [early, late]]
+  ])
+})
+
+/** For how many seconds an order waits for a place at a channel that may be full. */
+const drawMaxWait = Effect.fnUntraced(function* ({ protocol }: Good, duty: Duty | null) {
+  if (!placesOf.has(protocol) || duty === "fails") return null
+  const seconds = yield* Random.nextIntBetween(1, 10)
+  const drawn = yield* pick<number | null>([
+    [35, null],
+    [65, seconds]
+  ])
+  return duty === "waits" ? seconds : drawn
+})
+
+/**
+ * What an order has to show, so that a short run shows each: its vendor fails, its vendor cancels it,
+ * its vendor has no cancelling, it may wait for a place, it is of images that are read at once or
+ * later, or of a text.
+ */
+export type Duty =
+  | "fails"
+  | "is cancelled"
+  | "is not cancelled"
+  | "waits"
+  | "is read at once"
+  | "is read later"
+  | "is a text"
+
+/** The duties of a client's first orders; each client begins with another one of the later ones. */
+const laterDuties = [
+  "is cancelled",
+  "fails",
+  "waits",
+  "is a text",
+  "is not cancelled",
+  "is read later",
+  "is read at once"
+] as const
+
+/** The duty of a client's order; null for most, which are drawn. */
+export const dutyOf = (client: number, number: number): Duty | null => {
+  if (number === 0) return "fails"
+  if (number > laterDuties.length) return null
+  return laterDuties[(client + number) % laterDuties.length] ?? null
+}
+
+/** The product that is ordered where a duty needs a certain one. */
+const dutyModels: Partial<Record<Duty, string>> = {
+  "is cancelled": "clip-10",
+  "is not cancelled": "motion-1",
+  waits: "clip-9",
+  "is read at once": "paint-2",
+  "is read later": "paint-1",
+  "is a text": "talk-1"
+}
+
+const dutyTroubles: Partial<Record<Duty, string>> = {
+  fails: "sim:rate",
+  "is cancelled": "sim:slow=8",
+  "is not cancelled": "sim:slow=8",
+  waits: "sim:slow=4",
+  "is read at once": "",
+  "is read later": "",
+  "is a text": ""
+}
+
 export interface Plan {
   readonly order: Order
   readonly behaviour: Behaviour
   readonly polls: number
+  /** When the client cancels its task, in milliseconds after its acceptance. */
+  readonly cancels: ReadonlyArray<number>
   readonly thinkMillis: number
 }
+
+const promptFields = (kind: Order["kind"], prompt: string) =>
+  kind === "text" ? { messages: [{ role: "user", content: prompt }] } : { prompt }
 
 /** The same order with another word in its prompt, so that its request fingerprint differs. */
 export const changed = (order: Order): Order => {
@@ -113,45 +211,94 @@ export const changed = (order: Order): Order => {
     id: `${order.id}-changed`,
     prompt,
     promptDigest: digestOf(prompt),
-    json: { ...order.json, prompt }
+    json: { ...order.json, ...promptFields(order.kind, prompt) }
   }
 }
 
 const digestOf = (prompt: string): string => createHash("sha256").update(prompt).digest("hex")
+
+const drawGood = (duty: Duty | null): Effect.Effect<Good> => {
+  const model = duty === null ? undefined : dutyModels[duty]
+  const sold = model === undefined ? goods : goods.filter((good) => good.model === model)
+  return pick(sold.map((good) => [good.weight, good] as const))
+}
+
+/** The cancels of an order: soon after its acceptance where its duty is about a cancel. */
+const drawCancels = (duty: Duty | null): Effect.Effect<ReadonlyArray<number>> => {
+  if (duty === null) return cancels
+  return Effect.succeed(duty === "is cancelled" || duty === "is not cancelled" ? [300] : [])
+}
+
+const drawBehaviour = (duty: Duty | null): Effect.Effect<Behaviour> => {
+  if (duty === null) return behaviour
+  return Effect.succeed({ _tag: duty === "fails" ? "Once" : "Repeats" })
+}
+
+/** How an order is read: streamed as a text, later as a task of images, or neither. */
+interface Reading {
+  readonly isLater: boolean
+  readonly isStreamed: boolean
+}
+
+const drawReading = ({ kind }: Good, duty: Duty | null): Effect.Effect<Reading> =>
+  Effect.map(Random.nextBoolean, (drawn) => ({
+    isLater: kind === "image" && (duty === "is read later" || (duty === null && drawn)),
+    isStreamed: kind === "text" && drawn
+  }))
+
+const jsonOf = (
+  { kind, model, resolution = "720p" }: Good,
+  { prompt, units, maxWait }: Pick<Order, "prompt" | "units" | "maxWait">,
+  { isStreamed }: Reading
+) => {
+  const common = { model, ...promptFields(kind, prompt) }
+  const wait = maxWait === null ? {} : { max_wait: maxWait }
+  switch (kind) {
+    case "video":
+      return { ...common, duration: units, resolution, ...wait }
+    case "image":
+      return { ...common, n: units }
+    case "text":
+      return { ...common, max_tokens: units, ...(isStreamed ? { stream: true } : {}) }
+  }
+}
 
 /** The next order of a client, drawn from the random generator of the fiber that runs it. */
 export const makePlan = Effect.fnUntraced(function* (options: {
   readonly customer: Customer
   readonly id: string
   readonly canary: string
-  /** Forces a failing order, so that a short run contains one too. */
-  readonly mustFail: boolean
+  readonly duty: Duty | null
 }): Effect.fn.Return<Plan> {
-  const { customer, id, canary, mustFail } = options
-  const good = yield* pick(goods.map((good) => [good.weight, good] as const))
-  const trouble = mustFail ? "sim:rate" : yield* pick(troubles[good.kind])
+  const { customer, id, canary, duty } = options
+  const good = yield* drawGood(duty)
+  const wanted = duty === null ? undefined : dutyTroubles[duty]
+  const trouble = wanted ?? (yield* pick(troubles[good.kind]))
   const units = yield* Random.nextIntBetween(...good.units)
-  const how: Behaviour = mustFail ? { _tag: "Once" } : yield* behaviour
+  const how = yield* drawBehaviour(duty)
   const keyed = how._tag !== "Once" && how._tag !== "HangsUp"
+  const maxWait = yield* drawMaxWait(good, duty)
+  const reading = yield* drawReading(good, duty)
+  const isTask = good.kind === "video" || reading.isLater
   const prompt = `${canary} ${id} a lighthouse at dusk ${trouble}`.trim()
   const order: Order = {
     id,
     customer,
     model: good.model,
     kind: good.kind,
+    isLater: reading.isLater,
     units,
     prompt,
     promptDigest: digestOf(prompt),
-    json:
-      good.kind === "video"
-        ? { model: good.model, prompt, duration: units, resolution: good.resolution ?? "720p" }
-        : { model: good.model, prompt, n: units },
-    idempotencyKey: keyed ? `order-${id}` : null
+    json: jsonOf(good, { prompt, units, maxWait }, reading),
+    idempotencyKey: keyed ? `order-${id}` : null,
+    maxWait
   }
   return {
     order,
     behaviour: how,
-    polls: good.kind === "video" ? yield* polls : 0,
+    polls: isTask ? yield* polls : 0,
+    cancels: isTask ? yield* drawCancels(duty) : [],
     thinkMillis: yield* Random.nextIntBetween(0, 600)
   }
 })

@@ -1,8 +1,9 @@
 /** Renders the results of a run as text. */
 import type { Books } from "./books.ts"
+import { type Good, goods } from "./goods.ts"
 import type { Verdict } from "./judges/verdict.ts"
 import { type ChaosOptions, commandOf } from "./options.ts"
-import type { Witness } from "./witness.ts"
+import type { CancelAnswer, Witness } from "./witness.ts"
 
 export interface Report {
   readonly options: ChaosOptions
@@ -19,6 +20,22 @@ const tally = (names: Iterable<string>): ReadonlyArray<readonly [string, number]
   const counts = new Map<string, number>()
   for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1)
   return [...counts].sort(([a], [b]) => a.localeCompare(b))
+}
+
+const chargedOf = ({ usage }: Books, kind: Good["kind"]): number => {
+  const models = new Set(goods.flatMap((good) => (good.kind === kind ? [good.model] : [])))
+  return usage.filter(({ model }) => models.has(model)).length
+}
+
+const saidOf = (answer: CancelAnswer): string => {
+  switch (answer._tag) {
+    case "Ended":
+      return answer.code ?? answer.state
+    case "GoesOn":
+      return answer.status
+    case "Unanswered":
+      return answer.code
+  }
 }
 
 /** The number of requests by outcome, of disasters by kind, and of records in the ledger. */
@@ -43,11 +60,18 @@ export const countsOf = (
     ),
     ["polls by clients", witness.sightings.length],
     ...tally(witness.sightings.map(({ status, said }) => `  ${status} ${said}`)),
+    ["cancels", witness.cancels.length],
+    ...tally(witness.cancels.map(({ answer }) => `  ${saidOf(answer)}`)),
     ...[...witness.counts].sort(([a], [b]) => a.localeCompare(b)),
     ["jobs taken on by vendors", books.jobs.length],
     ["tasks", books.tasks.length],
     ...tally(books.tasks.map(({ state }) => `  ${state}`)),
-    ["images charged", books.usage.filter(({ task_id }) => task_id === null).length],
+    [
+      "  got no place in time",
+      books.tasks.filter(({ error_code }) => error_code === "max_wait_exceeded").length
+    ],
+    ["images charged", chargedOf(books, "image")],
+    ["texts charged", chargedOf(books, "text")],
     ["orphans", books.orphans.length],
     ...tally(books.orphans.map(({ reason }) => `  ${reason}`)),
     ["recoveries of PostgreSQL measured", `${measured.length} of ${recoveries.length}`],

@@ -15,7 +15,8 @@ import { bodyOf, send } from "./http.ts"
 import { judgeLogs } from "./judges/logs.ts"
 import { judgeRecords } from "./judges/records.ts"
 import { open, type Verdict } from "./judges/verdict.ts"
-import { runClient } from "./load.ts"
+import { anyGateway, runClient } from "./load.ts"
+import { runOffice } from "./office.ts"
 import type { ChaosOptions } from "./options.ts"
 import { makeReceiver } from "./receiver.ts"
 import { recoverySeconds } from "./recovery.ts"
@@ -73,8 +74,16 @@ const rage = Effect.fnUntraced(function* (options: ChaosOptions, world: World, w
   const moments = Effect.map(Clock.currentTimeMillis, (at) =>
     witness.moments.push({ at, awake: world.gateways.some((gateway) => gateway.awake()) })
   ).pipe(Effect.repeat(Schedule.spaced(LOOK_EVERY)))
+  const office = runOffice(
+    witness,
+    Effect.map(anyGateway(world.gateways), ({ url }) => ({
+      gatewayUrl: url,
+      adminToken: world.adminToken
+    })),
+    market
+  ).pipe(Random.withSeed(`${options.seed} operators`))
   const beside = yield* Effect.forkChild(
-    Effect.all([deposits, audits, moments], { concurrency: "unbounded" })
+    Effect.all([deposits, audits, moments, office], { concurrency: "unbounded" })
   )
   const over = { yet: false }
   const clients = yield* Effect.forkChild(
@@ -147,6 +156,10 @@ const keepEvidence = (directory: string, witness: Witness, books: Books): void =
     writeFileSync(join(directory, `${name}.jsonl`), `${lines(all).join("\n")}\n`)
   write("attempts", witness.attempts)
   write("sightings", witness.sightings)
+  write("cancels", witness.cancels)
+  write("keys", witness.keys)
+  write("keyUses", witness.keyUses)
+  write("budgets", witness.budgets)
   write("webhooks", witness.webhooks)
   const { jobs: _, ...tables } = books
   for (const [name, rows] of Object.entries(tables)) write(name, rows)
@@ -204,7 +217,14 @@ const play = Effect.fnUntraced(function* (options: ChaosOptions, directory: stri
           : [judgeRecovery(options.recoverySeconds, recoveries)])
       ],
       counts: countsOf(witness, books, recoveries),
-      secrets: [...world.secrets, ...keys, witness.canary, "demo-secret-", "/media/"]
+      secrets: [
+        ...world.secrets,
+        ...keys,
+        ...witness.keys.map(({ key }) => key),
+        witness.canary,
+        "demo-secret-",
+        "/media/"
+      ]
     }
   }).pipe(Effect.provide(Layer.mergeAll(accountant, NodeHttpClient.layerUndici)))
 }, Effect.scoped)

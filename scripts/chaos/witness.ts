@@ -12,14 +12,18 @@ export interface Order {
   readonly id: string
   readonly customer: Customer
   readonly model: string
-  readonly kind: "video" | "image"
-  /** The number of seconds or images. */
+  readonly kind: "video" | "image" | "text"
+  /** Whether images are read later, as a task; false for all other orders. */
+  readonly isLater: boolean
+  /** The number of seconds, of images, or of the most output tokens. */
   readonly units: number
   readonly prompt: string
   /** The digest of the prompt, in the form of the simulator's book. */
   readonly promptDigest: string
   readonly json: Readonly<Record<string, unknown>>
   readonly idempotencyKey: string | null
+  /** The seconds for which the order may wait for a place at its channel; null if it does not. */
+  readonly maxWait: number | null
 }
 
 /** One request for an order, with times in milliseconds since 1970. */
@@ -34,7 +38,7 @@ export interface Attempt {
 export type Outcome =
   | {
       readonly _tag: "Accepted"
-      /** The id of the task; null for images, which the response contains. */
+      /** The id of the task; null for images and texts, which the response contains. */
       readonly taskId: string | null
       readonly replayed: boolean
       readonly text: string
@@ -57,10 +61,74 @@ export interface Sighting {
   readonly videoUrl: string | null
 }
 
+/** A request to cancel a task, with times in milliseconds since 1970. */
+export interface Cancel {
+  readonly order: Order
+  readonly taskId: string
+  readonly startedAt: number
+  readonly endedAt: number
+  readonly answer: CancelAnswer
+}
+
+export type CancelAnswer =
+  /** The task as it has ended; `code` is that of its failure, null where it succeeded. */
+  | {
+      readonly _tag: "Ended"
+      readonly state: "succeeded" | "failed"
+      readonly code: string | null
+    }
+  /** The task goes on; `status` is the vendor's answer to the request. */
+  | { readonly _tag: "GoesOn"; readonly status: "requested" | "refused" | "unknown" }
+  /** An error, or no answer. */
+  | { readonly _tag: "Unanswered"; readonly code: string }
+
 export interface Deposit {
   readonly organizationId: string
   readonly reference: string
   readonly amountNano: bigint
+  /** Whether a 2xx response arrived. */
+  acknowledged: boolean
+}
+
+/** A budget of an organisation or a member, which counts the orders of all time. */
+export interface Budget {
+  readonly id: string
+  readonly organizationId: string
+  /** The member whose orders count; null where those of the whole organisation do. */
+  readonly memberId: string | null
+  /** The amount with which it was created, in whole units. */
+  readonly firstAmount: bigint
+  readonly changes: Array<BudgetChange>
+}
+
+export interface BudgetChange {
+  readonly amountNano: bigint
+  readonly startedAt: number
+  /** The time of the answer; null before it. */
+  endedAt: number | null
+}
+
+/** A key that an operator created for a while. */
+export interface RevokedKey {
+  readonly id: string
+  readonly key: string
+  /** The time at which its revocation was first requested, and that of the answer. */
+  readonly revokedFrom: number
+  revokedAt: number | null
+}
+
+/** A request with such a key that got an answer. */
+export interface KeyUse {
+  readonly keyId: string
+  readonly startedAt: number
+  readonly endedAt: number
+  readonly status: number
+}
+
+/** A change of one field of the catalog, which no other operator changes. */
+export interface CatalogChange {
+  readonly desk: "name" | "cost"
+  readonly value: string
   /** Whether a 2xx response arrived. */
   acknowledged: boolean
 }
@@ -87,7 +155,14 @@ export interface Witness {
   readonly orders: Map<string, Order>
   readonly attempts: Array<Attempt>
   readonly sightings: Array<Sighting>
+  readonly cancels: Array<Cancel>
   readonly deposits: Array<Deposit>
+  readonly budgets: Array<Budget>
+  readonly keys: Array<RevokedKey>
+  readonly keyUses: Array<KeyUse>
+  readonly catalogChanges: Array<CatalogChange>
+  /** One entry for each answer to an operator: its refusal, or null where it was done. */
+  readonly office: Array<string | null>
   readonly webhooks: Array<ReceivedWebhook>
   /** The violations that the audit view reported during the run. */
   readonly audits: { read: number; readonly violations: Array<string> }
@@ -102,7 +177,13 @@ export const makeWitness = (canary: string): Witness => ({
   orders: new Map(),
   attempts: [],
   sightings: [],
+  cancels: [],
   deposits: [],
+  budgets: [],
+  keys: [],
+  keyUses: [],
+  catalogChanges: [],
+  office: [],
   webhooks: [],
   audits: { read: 0, violations: [] },
   moments: [],

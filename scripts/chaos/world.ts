@@ -38,6 +38,8 @@ const paceOf = (pace: Pace): Readonly<Record<string, string>> => ({
   GATEWAY_LEASE_SECONDS: String(pace.lease),
   GATEWAY_SUBMIT_DEADLINE_SECONDS: String(pace.submitDeadline),
   GATEWAY_IMAGE_DEADLINE_SECONDS: String(pace.imageDeadline),
+  GATEWAY_TEXT_DEADLINE_SECONDS: String(pace.imageDeadline),
+  GATEWAY_TEXT_STREAM_DEADLINE_SECONDS: String(pace.imageDeadline),
   GATEWAY_TASK_DEADLINE_SECONDS: String(pace.taskDeadline),
   GATEWAY_UNKNOWN_GRACE_SECONDS: String(pace.unknownGrace)
 })

@@ -249,8 +249,8 @@ const idempotency = mutantsIn({
   "src/orders/orderEnds.ts": [
     [
       "a key is freed though its job may exist",
-      "const forgetKey = orphan === null && error.status >= 500",
-      "const forgetKey = error.status >= 500"
+      "const forgetKey = !isAnswered && orphan === null && error.status >= 500",
+      "const forgetKey = !isAnswered && error.status >= 500"
     ],
     [
       "the answer to charged images is not stored",

@@ -1,17 +1,6 @@
 /** Whole gateways on one database, as processes of the world: without sockets, with all jobs. */
 import { PgClient } from "@effect/sql-pg"
-import {
-  Clock,
-  Context,
-  Effect,
-  Exit,
-  Fiber,
-  Layer,
-  Logger,
-  Redacted,
-  Scheduler,
-  Schema
-} from "effect"
+import { Clock, Context, Effect, Exit, Fiber, Layer, Logger, Redacted, Schema } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
 import { layerAdapters } from "../../src/adapters/liveAdapters.ts"
 import { layerVendorLimits } from "../../src/adapters/wire/limits.ts"
@@ -182,7 +171,7 @@ export const makeSimulatedGateway = (options: {
     const actor = new Actor(name)
     const fiber = Effect.scoped(serve(actor)).pipe(
       Effect.provideService(Clock.Clock, clockAhead(options.skewMillis)),
-      Effect.provideService(Scheduler.Scheduler, world.schedulerOf(actor)),
+      world.runAs(actor),
       Effect.runFork
     )
     process = { actor, fiber }

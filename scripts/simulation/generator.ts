@@ -53,6 +53,12 @@ export class Generator {
     return this.word() / WORD
   }
 
+  /** Any safe integer. */
+  safeInteger(): number {
+    const size = (this.word() & 0x1fffff) * WORD + this.word()
+    return this.isHit(0.5) ? size : -size
+  }
+
   /** A whole number from 0 to `count - 1`. */
   below(count: number): number {
     return Math.floor(this.fraction() * count)

@@ -1,11 +1,12 @@
 /** Plays a world from its plan, and judges it. */
-import { Cause, Effect, Exit, Fiber, Layer, Scheduler, Schema } from "effect"
+import { Cause, Effect, Exit, Fiber, Layer, Schema } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { readAudit, readBooks, readOpen } from "../chaos/books.ts"
 import { openMarket, topUp } from "../chaos/customers.ts"
 import { judgeRecords } from "../chaos/judges/records.ts"
 import { open, type Verdict } from "../chaos/judges/verdict.ts"
 import { runClient } from "../chaos/load.ts"
+import { runOffice } from "../chaos/office.ts"
 import { makeWitness, type Witness } from "../chaos/witness.ts"
 import { Database, type PreparedDatabase } from "./database.ts"
 import { RECEIVER_HOST, scheduleFaults } from "./faults.ts"
@@ -161,7 +162,8 @@ export const play = async (prepared: PreparedDatabase, plan: Plan): Promise<Outc
       Effect.all(
         [
           Effect.forever(Effect.delay(deposits, TOP_UP_MILLIS)),
-          Effect.forever(Effect.delay(audits, AUDIT_MILLIS))
+          Effect.forever(Effect.delay(audits, AUDIT_MILLIS)),
+          runOffice(witness, operator, market)
         ],
         { concurrency: "unbounded" }
       )
@@ -177,9 +179,7 @@ export const play = async (prepared: PreparedDatabase, plan: Plan): Promise<Outc
   const program = Effect.gen(function* () {
     // The vendors read files, which takes real time.
     world.beforeTimeMoves = () => world.awaitRunnable()
-    const vendors = yield* makeVendors(network).pipe(
-      Effect.provideService(Scheduler.Scheduler, world.schedulerOf(vendorsActor))
-    )
+    const vendors = yield* makeVendors(network).pipe(world.runAs(vendorsActor))
     world.beforeTimeMoves = () => Promise.resolve()
     network.listen(VENDORS_HOST, vendorsActor, vendors.handle)
     for (const gateway of gateways) gateway.start()
@@ -200,7 +200,7 @@ export const play = async (prepared: PreparedDatabase, plan: Plan): Promise<Outc
         Layer.provide(Layer.succeed(FetchHttpClient.Fetch, network.fetchOf(driver)))
       )
     ]),
-    Effect.provideService(Scheduler.Scheduler, world.schedulerOf(driver))
+    world.runAs(driver)
   )
 
   let end: Exit.Exit<void, unknown> | null = null

@@ -159,7 +159,9 @@ const cipher = {
 }
 
 replace(globalThis, { Date: SimulatedDate })
-replace(Math, { random: () => randomness.fraction() })
+/** Numbers for the hashes of objects, which no world depends on. */
+const hashes = new Generator(1)
+replace(Math, { random: () => hashes.fraction() })
 replace(performance, { now: () => time.elapsed() })
 replace(process, {
   hrtime: Object.assign(() => [Math.floor(time.elapsed() / 1000), 0], {

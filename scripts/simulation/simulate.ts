@@ -16,6 +16,9 @@ export interface SimulationOptions extends Omit<Task, "stride"> {
   readonly onResult: (result: Result) => boolean
 }
 
+/** Seeds that one process plays. */
+const MOST_SEEDS = 30
+
 /** The last lines that a process prints, which tell why it ended. */
 const LAST_LINES = 20
 
@@ -54,16 +57,22 @@ export const simulate = async (options: SimulationOptions): Promise<void> => {
   const { processes, onResult, first, count, ...task } = options
   const children = new Set<ChildProcess>()
   const stride = Math.min(processes, count)
+  let isWanted = true
+  const onEach = (result: Result) => {
+    isWanted &&= onResult(result)
+    return isWanted
+  }
+  /** Plays every `stride`th seed, some in each process, because the worlds of a process add up in memory. */
+  const playShare = async (index: number) => {
+    const share = Math.ceil((count - index) / stride)
+    for (let done = 0; done < share && isWanted; done += MOST_SEEDS) {
+      const seeds = Math.min(MOST_SEEDS, share - done)
+      const start = first + index + done * stride
+      await run({ ...task, first: start, stride, count: seeds }, children, onEach)
+    }
+  }
   try {
-    await Promise.all(
-      Array.from({ length: stride }, (_, index) =>
-        run(
-          { ...task, first: first + index, stride, count: Math.ceil((count - index) / stride) },
-          children,
-          onResult
-        )
-      )
-    )
+    await Promise.all(Array.from({ length: stride }, (_, index) => playShare(index)))
   } finally {
     for (const child of children) child.kill("SIGKILL")
   }

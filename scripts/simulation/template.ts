@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { PGlite } from "@electric-sql/pglite"
-import { Effect, Layer, Scheduler, Schema } from "effect"
+import { Effect, Layer, Schema } from "effect"
 import { layerDistribution } from "../../src/postgres/citus/Distribution.ts"
 import { layerSchema } from "../../src/postgres/schema/applySchema.ts"
 import { Database, type PreparedDatabase } from "./database.ts"
@@ -64,13 +64,7 @@ export const createSchema = async (prepared: PreparedDatabase): Promise<void> =>
     )
   )
   let isOver = false
-  const fiber = Effect.runFork(
-    Effect.provideService(
-      Effect.scoped(Layer.build(layer)),
-      Scheduler.Scheduler,
-      world.schedulerOf(actor)
-    )
-  )
+  const fiber = Effect.runFork(world.runAs(actor)(Effect.scoped(Layer.build(layer))))
   fiber.addObserver(() => {
     isOver = true
   })

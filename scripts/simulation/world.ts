@@ -1,5 +1,5 @@
 /** The scheduler of a simulated world: one list of runnable tasks of all fibers, and its log. */
-import type { Scheduler } from "effect"
+import { Effect, Random, Scheduler } from "effect"
 import { Generator } from "./generator.ts"
 import { promisesAtRest, time } from "./realm.ts"
 
@@ -35,6 +35,7 @@ export class World {
   /** Called when nothing can run, before the time moves. */
   beforeTimeMoves: () => Promise<void> = () => Promise.resolve()
   private readonly dice: Generator
+  private readonly random: (typeof Random.Random)["Service"]
   private readonly preemption: number
   private readonly runnable: Array<Task> = []
   private paused: Array<Task> = []
@@ -42,6 +43,11 @@ export class World {
   /** A fiber is preempted between two operations with the probability `preemption`. */
   constructor(seed: number, preemption: number) {
     this.dice = new Generator(seed)
+    const numbers = new Generator(seed + 3)
+    this.random = {
+      nextIntUnsafe: () => numbers.safeInteger(),
+      nextDoubleUnsafe: () => numbers.fraction()
+    }
     this.preemption = preemption
   }
 
@@ -73,8 +79,19 @@ export class World {
     while (this.runnable.length === 0) await promisesAtRest()
   }
 
-  /** The scheduler of the fibers of an actor. */
-  schedulerOf(actor: Actor): Scheduler.Scheduler {
+  /**
+   * Runs the fibers of an actor by this world's choices. Random numbers are its own, because Effect
+   * also draws numbers for the hashes of objects, once for each object of a module.
+   */
+  readonly runAs =
+    (actor: Actor) =>
+    <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+      effect.pipe(
+        Effect.provideService(Scheduler.Scheduler, this.schedulerOf(actor)),
+        Effect.provideService(Random.Random, this.random)
+      )
+
+  private schedulerOf(actor: Actor): Scheduler.Scheduler {
     return {
       executionMode: "async",
       // A fiber of a dead actor that is resumed from outside yields at once, and is never continued.

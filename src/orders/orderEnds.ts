@@ -96,8 +96,11 @@ export const makeOrderEnds = Effect.gen(function* () {
     const { key, run, terms } = open
     yield* open.reach("refused")
     // After such a failure no job exists and the client may retry. The idempotency key is freed, so
-    // that the retry places an order and does not replay the failure.
-    const forgetKey = orphan === null && error.status >= 500
+    // that the retry places an order and does not replay the failure. A client that already has the
+    // id of its task gets the same id again: for images and speech, and for an order that has
+    // waited, which is submitted without its key.
+    const isAnswered = key === null || (terms.task !== null && terms.kind !== "video")
+    const forgetKey = !isAnswered && orphan === null && error.status >= 500
     const { won, state } = yield* ledger.release({
       ...closeOf(open),
       task: terms.task?.rejected(error, run) ?? null,

@@ -232,6 +232,20 @@ for (const kind of databasesInTurn(import.meta.filename)) {
         })
       )
 
+      it.effect("are one order under one key, also where the vendor fails", () =>
+        Effect.gen(function* () {
+          const gateway = yield* Gateway
+          const who = yield* gateway.customer("1")
+          const headers = { "idempotency-key": "once" }
+          const first = yield* order(who, { prompt: "a lighthouse sim:rate" }, headers)
+          const { id } = yield* bodyAs(Accepted, first)
+          yield* ended(who, id)
+          const again = yield* order(who, { prompt: "a lighthouse sim:rate" }, headers)
+          assert.strictEqual(again.headers.get("idempotency-replayed"), "true")
+          assert.deepStrictEqual(again.body, first.body)
+        })
+      )
+
       it.effect("are refused like any order, before a task is there", () =>
         Effect.gen(function* () {
           const gateway = yield* Gateway

@@ -2,15 +2,25 @@
 import type { Books, Job, Task } from "../books.ts"
 import { goods } from "../goods.ts"
 import type { Order, Witness } from "../witness.ts"
+import { kindOfTask } from "./orders.ts"
 import { groupBy, open, type Verdict } from "./verdict.ts"
 
-/** Error codes that the gateway returns before it calls a vendor. */
+/** The codes of errors that the gateway answers before it calls a vendor. */
 const beforeVendor = new Set([
   "insufficient_balance",
   "member_cap_exceeded",
+  "budget_exceeded",
+  "rate_limited",
   "idempotency_mismatch",
   "idempotency_conflict"
 ])
+
+/** The end of a task as its client sees it; null where it has none. */
+const stateShown = (task: Task): "succeeded" | "failed" | null => {
+  const { state } = task
+  if (state === "succeeded" || state === "failed") return state
+  return state === "rejected" && kindOfTask(task) === "image" ? "failed" : null
+}
 
 /** What is wrong with the task that an order's response named; null where nothing is wrong. */
 const faultOfTask = (order: Order, task: Task | undefined, job: Job | undefined): string | null => {
@@ -19,7 +29,10 @@ const faultOfTask = (order: Order, task: Task | undefined, job: Job | undefined)
   if (task.organization_id !== organizationId || task.member_id !== memberId) {
     return "is somebody else's"
   }
-  if (task.state !== "succeeded" && task.state !== "failed") return `is ${task.state}`
+  if (stateShown(task) === null) return `is ${task.state}`
+  if (order.kind === "image") return null
+  // An order that may wait is answered before its vendor is called.
+  if (order.maxWait !== null && task.upstream_id === null && task.state === "failed") return null
   if (job?.accepted.order.prompt_sha256 !== order.promptDigest) return "is another order's job"
   return null
 }
@@ -56,7 +69,7 @@ const judgeSightings = (books: Books, witness: Witness): Verdict => {
   for (const { order, taskId, said, status, videoUrl } of witness.sightings) {
     const task = tasks.get(taskId)
     if (said === "succeeded" || said === "failed") {
-      const isSame = task?.state === said && isVideoOf(task, videoUrl)
+      const isSame = task !== undefined && stateShown(task) === said && isVideoOf(task, videoUrl)
       docket.look(isSame ? null : `${taskId} of order ${order.id} was seen ${said}`)
     } else if (status === 404) {
       docket.look(`${taskId} of order ${order.id} was answered before and is not found`)

@@ -1,29 +1,30 @@
-/** I8 and I10 for images, whose orders at the vendor carry no id of the gateway. */
+/** I8 and I10 for images and texts, whose orders at the vendor carry no id of the gateway. */
 import type { Books, Hold, Job } from "../books.ts"
 import type { Witness } from "../witness.ts"
 import { pairUp } from "./matching.ts"
-import { claimOf, mayBelong, unreadHolds, verdictOnOrder } from "./orders.ts"
+import { claimOf, goodOf, mayBelong, unreadHolds, verdictOnOrder } from "./orders.ts"
 import { groupBy, open, type Verdict } from "./verdict.ts"
 
-/** Finds which jobs and holds of images may belong together. */
-const readImages = (books: Books, witness: Witness) => {
+type Kind = "image" | "text"
+
+/** Finds which jobs and holds of a kind may belong together. */
+const readProducts = (kind: Kind, books: Books, witness: Witness) => {
   const verdicts = verdictOnOrder(witness)
   const attempts = groupBy(witness.attempts, ({ order }) => order.promptDigest)
-  const tasks = new Set(books.tasks.map(({ id }) => id))
   const orphans = new Set(books.orphans.map(({ hold_id }) => hold_id))
   const unread = unreadHolds(books)
-  const holds = books.holds.filter(({ id }) => !tasks.has(id))
+  const holds = books.holds.filter((hold) => goodOf(hold)?.kind === kind)
   const holdsByClaim = groupBy(holds, claimOf.hold)
   // Failed jobs are excluded: no vendor bills them, so they need no charge and no orphan.
   const jobs = books.jobs.filter(
     ({ accepted, ended }) =>
-      accepted.kind === "image" && (ended === null || ended.event === "succeeded")
+      accepted.kind === kind && (ended === null || ended.event === "succeeded")
   )
 
   /**
    * Whether a hold fits a job. A charged hold does not fit if the client got an error, except where
    * the vendor's success response could not be read. Any other hold fits only if it has an orphan,
-   * and not if the client got the images with its only request.
+   * and not if the client got the product with its only request.
    */
   const mayFit = (job: Job, hold: Hold): boolean => {
     const digest = job.accepted.order.prompt_sha256
@@ -31,7 +32,9 @@ const readImages = (books: Books, witness: Witness) => {
     if (hold.state === "captured") {
       return (verdict !== "denied" || unread.has(hold.id)) && mayBelong(job, hold)
     }
-    const isAnswered = verdict === "accepted" && attempts.get(digest)?.length === 1
+    const [attempt, ...repeats] = attempts.get(digest) ?? []
+    const isAnswered =
+      verdict === "accepted" && repeats.length === 0 && attempt?.order.isLater === false
     return !isAnswered && orphans.has(hold.id) && mayBelong(job, hold)
   }
   const holdsFor = (job: Job): ReadonlyArray<Hold> => {
@@ -40,16 +43,17 @@ const readImages = (books: Books, witness: Witness) => {
     return claimed.filter((hold) => mayFit(job, hold))
   }
   const captured = holds.filter(({ state }) => state === "captured")
-  return { jobs, captured, unread, attempts, verdicts, holdsFor }
+  return { kind, jobs, captured, unread, attempts, verdicts, holdsFor }
 }
 
-type Images = ReturnType<typeof readImages>
+type Products = ReturnType<typeof readProducts>
 
 // If one matching pairs all jobs and another one pairs all charges, then a single matching can pair
 // all jobs and all charges (theorem of Mendelsohn and Dulmage). So the two are judged separately.
 
-const judgeJobs = ({ jobs, verdicts, holdsFor }: Images, { orders }: Witness): Verdict => {
-  const docket = open("I10", "every image job is charged, or has its own orphan")
+const judgeJobs = (products: Products, { orders }: Witness): Verdict => {
+  const { kind, jobs, verdicts, holdsFor } = products
+  const docket = open("I10", `every ${kind} job is charged, or has its own orphan`)
   const pairs = pairUp(jobs, holdsFor)
   for (const job of jobs) {
     const { upstream_id, order } = job.accepted
@@ -60,8 +64,8 @@ const judgeJobs = ({ jobs, verdicts, holdsFor }: Images, { orders }: Witness): V
   return docket.verdict
 }
 
-const judgeCharges = ({ jobs, captured, unread, holdsFor }: Images): Verdict => {
-  const docket = open("I10", "every charged image has a job of its own, or could not be read")
+const judgeCharges = ({ kind, jobs, captured, unread, holdsFor }: Products): Verdict => {
+  const docket = open("I10", `every charged ${kind} has a job of its own, or could not be read`)
   const candidates = jobs.flatMap((job) => holdsFor(job).map((hold) => ({ job, hold })))
   const candidatesOf = groupBy(candidates, ({ hold }) => hold.id)
   const pairs = pairUp(captured, ({ id }) => (candidatesOf.get(id) ?? []).map(({ job }) => job))
@@ -72,7 +76,7 @@ const judgeCharges = ({ jobs, captured, unread, holdsFor }: Images): Verdict => 
   return docket.verdict
 }
 
-const judgeAmounts = ({ captured: holds }: Images): Verdict => {
+const judgeAmounts = ({ captured: holds }: Products): Verdict => {
   const docket = open("I10", "images are charged by the number ordered")
   for (const { id, amount, captured } of holds) {
     docket.look(captured === amount ? null : `${id} is charged ${captured}`)
@@ -80,8 +84,9 @@ const judgeAmounts = ({ captured: holds }: Images): Verdict => {
   return docket.verdict
 }
 
-const judgeAnswers = ({ jobs, attempts, holdsFor }: Images, witness: Witness): Verdict => {
-  const docket = open("I8", "images that were answered were made, and are charged")
+const judgeAnswers = (products: Products, witness: Witness): Verdict => {
+  const { kind, jobs, attempts, holdsFor } = products
+  const docket = open("I8", `${kind}s that were answered were made, and are charged`)
   const jobsByOrder = groupBy(jobs, ({ accepted }) => accepted.order.prompt_sha256)
   /**
    * One demand for each response that has its own job. A replayed response needs only the job of
@@ -89,7 +94,7 @@ const judgeAnswers = ({ jobs, attempts, holdsFor }: Images, witness: Witness): V
    */
   const demands = [...witness.orders.values()].flatMap((order) => {
     const accepted = (attempts.get(order.promptDigest) ?? []).flatMap(({ outcome }) =>
-      order.kind === "image" && outcome._tag === "Accepted" ? [outcome] : []
+      order.kind === kind && outcome._tag === "Accepted" && outcome.taskId === null ? [outcome] : []
     )
     const fresh = accepted.filter(({ replayed }) => !replayed)
     return (fresh.length > 0 ? fresh : accepted.slice(0, 1)).map((outcome) => ({ order, outcome }))
@@ -108,11 +113,17 @@ const judgeAnswers = ({ jobs, attempts, holdsFor }: Images, witness: Witness): V
 }
 
 export const judgeImages = (books: Books, witness: Witness): ReadonlyArray<Verdict> => {
-  const images = readImages(books, witness)
+  const images = readProducts("image", books, witness)
   return [
     judgeAnswers(images, witness),
     judgeJobs(images, witness),
     judgeCharges(images),
     judgeAmounts(images)
   ]
+}
+
+/** The charges of texts differ in their tokens, so no amount is judged. */
+export const judgeTexts = (books: Books, witness: Witness): ReadonlyArray<Verdict> => {
+  const texts = readProducts("text", books, witness)
+  return [judgeAnswers(texts, witness), judgeJobs(texts, witness), judgeCharges(texts)]
 }

@@ -1,5 +1,6 @@
 /** I1 to I7 and the refunds, computed from the table rows and not with the gateway's own audit. */
 import type { Books, Transfer } from "../books.ts"
+import { unreadHolds } from "./orders.ts"
 import { groupBy, open, sum, type Verdict } from "./verdict.ts"
 
 /** The final states of a task. */
@@ -100,10 +101,13 @@ const judgeOverage = (books: Books): Verdict => {
 const judgeTasks = (books: Books): Verdict => {
   const docket = open("I7", "a task is finished, and its hold closed the same way")
   const tasks = new Map(books.tasks.map((task) => [task.id, task]))
+  const unread = unreadHolds(books)
   for (const { id, state } of books.holds) {
     const task = tasks.get(id)
     if (task === undefined) continue
-    const isSame = (state === "captured") === (task.state === "succeeded")
+    // Images whose answer could not be read are charged, and their task has failed.
+    const isCharged = task.state === "succeeded" || (task.state === "failed" && unread.has(id))
+    const isSame = (state === "captured") === isCharged
     docket.look(
       finalStates.has(task.state) && isSame ? null : `${id} is ${task.state}, its hold ${state}`
     )

@@ -1,6 +1,6 @@
 /** Finds which hold may belong to which job, where no id connects them. */
-import type { Books, Hold, Job } from "../books.ts"
-import { goods } from "../goods.ts"
+import type { Books, Hold, Job, Task } from "../books.ts"
+import { type Good, goods } from "../goods.ts"
 import type { Order, Witness } from "../witness.ts"
 import { groupBy } from "./verdict.ts"
 
@@ -12,13 +12,32 @@ export const ROUNDING_MILLIS = 5
  */
 const LATE_MILLIS = 20_000
 
-/** The member, model and amount as a text: all that a hold and its order have in common. */
+/** The length of the digests of prompts that the gateway keeps with its orders. */
+const DIGEST_LENGTH = 12
+
+/** The part of a prompt's digest that the gateway keeps with its order. */
+export const keptDigest = (promptDigest: string): string => promptDigest.slice(0, DIGEST_LENGTH)
+
+/** The product that the hold pays for. */
+export const goodOf = ({ upstream_model }: Pick<Hold, "upstream_model">): Good | undefined =>
+  goods.find(({ upstreamModel }) => upstreamModel === upstream_model)
+
+/** The kind of order that a task is of: its id begins with it. */
+export const kindOfTask = ({ id }: Pick<Task, "id">): "video" | "image" =>
+  id.startsWith("im_") ? "image" : "video"
+
+/**
+ * The member, model and amount as a text: all that a hold and its order have in common. The amount
+ * of a text's hold is an estimate, so it is left out.
+ */
 export const claimOf = {
-  hold: ({ member_id, upstream_model, amount }: Hold): string =>
-    `${member_id} ${upstream_model} ${amount}`,
+  hold: (hold: Hold): string => {
+    const isEstimate = goodOf(hold)?.holdNano === null
+    return `${hold.member_id} ${hold.upstream_model} ${isEstimate ? "" : hold.amount}`
+  },
   order: ({ customer, model, units }: Order): string => {
     const good = goods.find((one) => one.model === model)
-    return `${customer.memberId} ${good?.upstreamModel} ${good?.holdNano(units)}`
+    return `${customer.memberId} ${good?.upstreamModel} ${good?.holdNano?.(units) ?? ""}`
   }
 }
 
@@ -56,3 +75,22 @@ export const verdictOnOrder = (
       return [digest, denied ? "denied" : "unknown"]
     })
   )
+
+/**
+ * Finds the jobs that a vendor accepted for a task: that of its id, those of its client token, and,
+ * as the prompts of all orders differ, those of its prompt where no other order has the prompt.
+ */
+export const jobsOfTask = ({ holds, jobs }: Books): ((task: Task) => ReadonlyArray<Job>) => {
+  const jobsByPrompt = groupBy(jobs, ({ accepted }) => keptDigest(accepted.order.prompt_sha256))
+  const holdsByPrompt = groupBy(holds, ({ prompt_digest }) => prompt_digest ?? "")
+  const promptOf = new Map(holds.map(({ id, prompt_digest }) => [id, prompt_digest ?? ""]))
+  return ({ id, upstream_id }) => {
+    const prompt = promptOf.get(id) ?? ""
+    const isOnly = holdsByPrompt.get(prompt)?.length === 1
+    return (jobsByPrompt.get(prompt) ?? []).filter(({ accepted }) =>
+      upstream_id === null
+        ? isOnly || accepted.client_token === id
+        : accepted.upstream_id === upstream_id
+    )
+  }
+}

@@ -2,8 +2,11 @@
 import type { Books } from "../books.ts"
 import type { Witness } from "../witness.ts"
 import { judgeAnswers } from "./answers.ts"
-import { judgeImages } from "./images.ts"
+import { judgeCancels } from "./cancels.ts"
+import { judgeImages, judgeTexts } from "./images.ts"
 import { judgeLedger } from "./ledger.ts"
+import { judgeOffice } from "./office.ts"
+import { judgePlaces } from "./places.ts"
 import { judgeRefunds } from "./refunds.ts"
 import { judgeRepeats, judgeVideos } from "./vendors.ts"
 import type { Verdict } from "./verdict.ts"
@@ -19,7 +22,11 @@ export const judgeRecords = (
   judgeRefunds(books, witness),
   ...judgeAnswers(books, witness),
   ...judgeImages(books, witness),
+  ...judgeTexts(books, witness),
   ...judgeRepeats(books, witness, keysCount),
   ...judgeVideos(books, witness),
+  ...judgeCancels(books, witness),
+  ...judgePlaces(books, witness),
+  ...judgeOffice(books, witness),
   ...judgeWebhooks(books, witness)
 ]

@@ -6,8 +6,12 @@ import type { Books, Hold, Job, Orphan, Task } from "../books.ts"
 import { goods } from "../goods.ts"
 import type { Order, Witness } from "../witness.ts"
 import { pairUp } from "./matching.ts"
-import { claimOf, mayBelong, verdictOnOrder } from "./orders.ts"
+import { claimOf, kindOfTask, mayBelong, verdictOnOrder } from "./orders.ts"
 import { type Docket, groupBy, open, type Verdict } from "./verdict.ts"
+
+/** Whether the vendor made no images: its error frees the idempotency key for a new order. */
+const isFailedImage = ({ accepted, ended }: Job): boolean =>
+  accepted.kind === "image" && ended?.event === "failed"
 
 /**
  * Checks that there is at most one job for each idempotency key, and for each request that was
@@ -18,7 +22,7 @@ export const judgeRepeats = (
   witness: Witness,
   keysCount: boolean
 ): ReadonlyArray<Verdict> => {
-  const keys = open("I9", "one Idempotency-Key is at most one job")
+  const keys = open("I9", "one Idempotency-Key is at most one job, beside failed images")
   const answers = open("I9", "one Idempotency-Key is answered with one task")
   const once = open("I9", "a request that was sent once is at most one job")
   const jobsByOrder = groupBy(books.jobs, ({ accepted }) => accepted.order.prompt_sha256)
@@ -40,7 +44,7 @@ export const judgeRepeats = (
   const answersOf = groupBy(witness.attempts, ({ order }) => keyOf(order))
   for (const [key, group] of groupBy(orders, keyOf)) {
     if (key === "") continue
-    const jobs = jobsOf(group)
+    const jobs = jobsOf(group).filter((job) => !isFailedImage(job))
     keys.look(jobs.length <= 1 ? null : say(group, jobs))
     const given = new Set(
       (answersOf.get(key) ?? []).flatMap(({ outcome }) =>
@@ -65,6 +69,9 @@ const disagreement = (task: Task, job: Job, orphan: Orphan | undefined): string 
     : null
 }
 
+const videoTasks = ({ tasks }: Books): ReadonlyArray<Task> =>
+  tasks.filter((task) => kindOfTask(task) === "video")
+
 const videoJobs = ({ jobs }: Books): ReadonlyArray<Job> =>
   jobs.filter(({ accepted }) => accepted.kind === "video")
 
@@ -80,10 +87,10 @@ const faultOfTask = (
     : `is not the task of order ${id}`
 
 /** The tasks and orphans, grouped so that those of a job can be found. */
-const readTraces = ({ tasks, orphans }: Books) => ({
-  tasksByJob: groupBy(tasks, ({ upstream_id }) => upstream_id ?? ""),
-  orphansByHold: new Map(orphans.map((orphan) => [orphan.hold_id, orphan])),
-  orphansByJob: new Set(orphans.map(({ upstream_id }) => upstream_id))
+const readTraces = (books: Books) => ({
+  tasksByJob: groupBy(videoTasks(books), ({ upstream_id }) => upstream_id ?? ""),
+  orphansByHold: new Map(books.orphans.map((orphan) => [orphan.hold_id, orphan])),
+  orphansByJob: new Set(books.orphans.map(({ upstream_id }) => upstream_id))
 })
 
 type Finding =
@@ -125,7 +132,7 @@ const judgeJobs = (books: Books, witness: Witness): Verdict => {
     else docket.look(finding.fault)
     if (finding._tag === "ByToken") tokens.add(finding.token)
   }
-  const tasks = new Set(books.tasks.map(({ id }) => id))
+  const tasks = new Set(videoTasks(books).map(({ id }) => id))
   const holds = new Map(books.holds.map((hold) => [hold.id, hold]))
   // Each unidentified job needs a separate orphan, which has no vendor's id and belongs to no other
   // job.
@@ -159,7 +166,7 @@ const tokensOf = ({ accepted, ended }: Job): number | null => {
 const judgeTaskJobs = (books: Books): Docket => {
   const docket = open("I10", "every charged video has its job, which succeeded")
   const ids = new Set(videoJobs(books).map(({ accepted }) => accepted.upstream_id))
-  for (const { id, upstream_id } of books.tasks) {
+  for (const { id, upstream_id } of videoTasks(books)) {
     if (upstream_id === null) continue
     docket.look(ids.has(upstream_id) ? null : `${id} names job ${upstream_id}, unknown`)
   }
@@ -176,12 +183,12 @@ const judgeCharges = (books: Books, witness: Witness): ReadonlyArray<Verdict> =>
   const usageByHold = new Map(books.usage.map((usage) => [usage.hold_id, usage]))
   const verdicts = verdictOnOrder(witness)
 
-  for (const { id, upstream_id, model } of books.tasks) {
+  for (const { id, upstream_id, model } of videoTasks(books)) {
     const usage = usageByHold.get(id)
     if (usage === undefined) continue
     const job = jobs.get(upstream_id ?? "")
     const good = goods.find((one) => one.model === model)
-    if (job === undefined || good === undefined) {
+    if (job === undefined || good === undefined || good.chargeNano === null) {
       charged.look(`${id} is charged without a job`)
       continue
     }

@@ -1,14 +1,18 @@
 /**
  * Checks the webhooks: one message for each end of a task and each endpoint, and no other messages.
  */
-import type { Books } from "../books.ts"
+import type { Books, Task } from "../books.ts"
 import type { Witness } from "../witness.ts"
+import { kindOfTask } from "./orders.ts"
 import { groupBy, open, type Verdict } from "./verdict.ts"
 
-const told = { succeeded: "video.completed", failed: "video.failed" } as const
-
-const eventOf = (state: string): string | null =>
-  state === "succeeded" || state === "failed" ? told[state] : null
+/** The event of the end of a task; null where it has none, as its client was refused. */
+const eventOf = (task: Pick<Task, "id" | "state">): string | null => {
+  const kind = kindOfTask(task)
+  if (task.state === "succeeded") return `${kind}.completed`
+  if (task.state === "failed") return `${kind}.failed`
+  return task.state === "rejected" && kind === "image" ? "image.failed" : null
+}
 
 export const judgeWebhooks = (books: Books, witness: Witness): ReadonlyArray<Verdict> => {
   const delivered = open("W1", "every ended task was told to the endpoint of its organisation")
@@ -16,8 +20,9 @@ export const judgeWebhooks = (books: Books, witness: Witness): ReadonlyArray<Ver
   const committed = open("W3", "nothing was told but ends that stand in the database")
 
   const byTask = groupBy(witness.webhooks, ({ taskId }) => taskId)
-  for (const { id, organization_id, state } of books.tasks) {
-    const event = eventOf(state)
+  for (const task of books.tasks) {
+    const { id, organization_id, state } = task
+    const event = eventOf(task)
     if (event === null) continue
     const messages = byTask.get(id) ?? []
     const such = messages.filter(
@@ -31,7 +36,7 @@ export const judgeWebhooks = (books: Books, witness: Witness): ReadonlyArray<Ver
   const tasks = new Map(books.tasks.map((task) => [task.id, task]))
   for (const { id, taskId, type, organizationId } of witness.webhooks) {
     const task = tasks.get(taskId)
-    const isTrue = task?.organization_id === organizationId && eventOf(task.state) === type
+    const isTrue = task?.organization_id === organizationId && eventOf(task) === type
     committed.look(isTrue ? null : `${id} told ${type} of ${taskId}, which is ${task?.state}`)
   }
   return [delivered.verdict, once.verdict, committed.verdict]
