@@ -183,7 +183,10 @@ export const play = async (prepared: PreparedDatabase, plan: Plan): Promise<Outc
     world.beforeTimeMoves = () => Promise.resolve()
     network.listen(VENDORS_HOST, vendorsActor, vendors.handle)
     for (const gateway of gateways) gateway.start()
-    yield* rage
+    yield* Effect.timeoutOrElse(rage, {
+      duration: plan.millis + QUIET_MILLIS,
+      orElse: () => Effect.die(new Error("somebody waits for ever"))
+    })
     const quiet = yield* awaitQuiet
     const audits = open("I1-I7", "the audit view is empty whenever it is read")
     for (const line of new Set([...witness.audits.violations, ...(yield* readAudit)])) {
