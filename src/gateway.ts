@@ -153,6 +153,19 @@ interface Addresses extends Address {
 const layerMetricsOf = ({ host, metricsPort = null }: Addresses) =>
   metricsPort === null ? Layer.empty : layerMetricsListener({ host, port: metricsPort })
 
+/** All background jobs. They require the use cases and the stores. */
+export const layerJobs = Layer.mergeAll(
+  layerPoller,
+  layerQueueJobs,
+  layerAuditor,
+  archive.layerJobs,
+  files.layerJobs,
+  responses.layerJobs,
+  signIn.layerJobs,
+  statements.layerJobs,
+  webhooks.layerJobs
+)
+
 /** The listening gateway with its background jobs. It requires the use cases and the stores. */
 export const layerServer = (secrets: Secrets, address: Addresses, routes = layerRoutes(secrets)) =>
   // `layerOrderlyEnd` is built last, because the layer that is built last is shut down first.
@@ -162,20 +175,7 @@ export const layerServer = (secrets: Secrets, address: Addresses, routes = layer
         disableLogger: true,
         disableListenLog: true,
         routerConfig: ROUTER
-      }).pipe(
-        Layer.merge([
-          layerPoller,
-          layerQueueJobs,
-          layerAuditor,
-          archive.layerJobs,
-          files.layerJobs,
-          responses.layerJobs,
-          signIn.layerJobs,
-          statements.layerJobs,
-          webhooks.layerJobs,
-          layerMetricsOf(address)
-        ])
-      )
+      }).pipe(Layer.merge([layerJobs, layerMetricsOf(address)]))
     ),
     Layer.provide(layerMonitor.pipe(Layer.provideMerge(layerPollerPulse))),
     Layer.provideMerge(layerHttpServer(address)),

@@ -4,16 +4,9 @@ import { Clock, Context, Effect, Exit, Fiber, Layer, Logger, Redacted, Schema } 
 import { HttpRouter, HttpServer } from "effect/http"
 import { layerAdapters } from "../../src/adapters/liveAdapters.ts"
 import { layerVendorLimits } from "../../src/adapters/wire/limits.ts"
-import * as archive from "../../src/features/archive/layer.ts"
-import * as files from "../../src/features/files/layer.ts"
-import * as responses from "../../src/features/responses/layer.ts"
-import * as statements from "../../src/features/statements/layer.ts"
-import * as webhooks from "../../src/features/webhooks/layer.ts"
-import { layerRoutes, layerStores, layerUseCases, ROUTER } from "../../src/gateway.ts"
-import { layerAuditor } from "../../src/operations/Auditor.ts"
+import { layerJobs, layerRoutes, layerStores, layerUseCases, ROUTER } from "../../src/gateway.ts"
 import { layerMonitor } from "../../src/operations/Monitor.ts"
-import { layerQueueJobs } from "../../src/orders/video/queueJobs.ts"
-import { layerPoller, layerRecovery } from "../../src/polling/Poller.ts"
+import { layerRecovery } from "../../src/polling/Poller.ts"
 import { layerDistribution } from "../../src/postgres/citus/Distribution.ts"
 import { layerChanges } from "../../src/postgres/client/ChangesPostgres.ts"
 import { defaultSettings, Settings } from "../../src/runtime/Settings.ts"
@@ -67,16 +60,7 @@ const layerGateway = (database: Database, network: Network, actor: Actor) =>
       (handle) => ({ handle })
     )
   ).pipe(
-    Layer.merge([
-      layerPoller,
-      layerQueueJobs,
-      layerAuditor,
-      archive.layerJobs,
-      files.layerJobs,
-      responses.layerJobs,
-      statements.layerJobs,
-      webhooks.layerJobs
-    ]),
+    Layer.merge(layerJobs),
     Layer.provide(layerMonitor.pipe(Layer.provideMerge(layerPollerPulse))),
     Layer.provide(Layer.succeed(HttpRouter.RouterConfig, ROUTER)),
     Layer.provide(HttpServer.layerServices),

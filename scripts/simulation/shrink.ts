@@ -1,7 +1,7 @@
 /** Makes a plan that breaks a rule smaller while it still does. */
 import { type Plan, without } from "./plan.ts"
 
-/** Time steps below which an earlier end tells nobody anything. */
+/** The smallest step by which the end of a world is moved earlier. */
 const FINEST_MILLIS = 250
 
 /**
