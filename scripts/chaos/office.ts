@@ -221,18 +221,25 @@ const changeBudget = (witness: Witness, anyGateway: AnyGateway, budget: Budget) 
   })
 }
 
-/** All operators at work, until they are interrupted. */
+/** What operators change. */
+export const desks = ["catalog", "price lists", "keys", "budgets"] as const
+export type Desk = (typeof desks)[number]
+
+/** The operators of some desks at work, until they are interrupted. */
 export const runOffice = (
   witness: Witness,
   anyGateway: AnyGateway,
-  market: Market
-): Effect.Effect<void, never, HttpClient.HttpClient> =>
-  Effect.all(
-    [
-      ...catalogDesks.map((desk) => changeCatalog(witness, anyGateway, desk)),
-      changePriceLists(witness, anyGateway, market),
-      changeKeys(witness, anyGateway, market),
-      ...witness.budgets.map((budget) => changeBudget(witness, anyGateway, budget))
-    ],
+  market: Market,
+  chosen: ReadonlyArray<Desk>
+): Effect.Effect<void, never, HttpClient.HttpClient> => {
+  const work = {
+    catalog: catalogDesks.map((desk) => changeCatalog(witness, anyGateway, desk)),
+    "price lists": [changePriceLists(witness, anyGateway, market)],
+    keys: [changeKeys(witness, anyGateway, market)],
+    budgets: witness.budgets.map((budget) => changeBudget(witness, anyGateway, budget))
+  }
+  return Effect.all(
+    chosen.flatMap((desk) => work[desk]),
     { concurrency: "unbounded", discard: true }
   )
+}

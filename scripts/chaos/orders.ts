@@ -142,7 +142,7 @@ const drawMaxWait = Effect.fnUntraced(function* ({ protocol }: Good, duty: Duty 
 /**
  * What an order has to show, so that a short run shows each: its vendor fails, its vendor cancels it,
  * its vendor has no cancelling, it may wait for a place, it is of images that are read at once or
- * later, or of a text.
+ * later, or of a text, or its key is used again for another order, which is refused.
  */
 export type Duty =
   | "fails"
@@ -152,6 +152,7 @@ export type Duty =
   | "is read at once"
   | "is read later"
   | "is a text"
+  | "is changed"
 
 /** The duties of a client's first orders; each client begins with another one of the later ones. */
 const laterDuties = [
@@ -161,6 +162,7 @@ const laterDuties = [
   "is a text",
   "is not cancelled",
   "is read later",
+  "is changed",
   "is read at once"
 ] as const
 
@@ -178,7 +180,8 @@ const dutyModels: Partial<Record<Duty, string>> = {
   waits: "clip-9",
   "is read at once": "paint-2",
   "is read later": "paint-1",
-  "is a text": "talk-1"
+  "is a text": "talk-1",
+  "is changed": "paint-2"
 }
 
 const dutyTroubles: Partial<Record<Duty, string>> = {
@@ -188,7 +191,8 @@ const dutyTroubles: Partial<Record<Duty, string>> = {
   waits: "sim:slow=4",
   "is read at once": "",
   "is read later": "",
-  "is a text": ""
+  "is a text": "",
+  "is changed": ""
 }
 
 export interface Plan {
@@ -231,7 +235,8 @@ const drawCancels = (duty: Duty | null): Effect.Effect<ReadonlyArray<number>> =>
 
 const drawBehaviour = (duty: Duty | null): Effect.Effect<Behaviour> => {
   if (duty === null) return behaviour
-  return Effect.succeed({ _tag: duty === "fails" ? "Once" : "Repeats" })
+  const tag = duty === "fails" ? "Once" : duty === "is changed" ? "Changes" : "Repeats"
+  return Effect.succeed({ _tag: tag })
 }
 
 /** How an order is read: streamed as a text, later as a task of images, or neither. */

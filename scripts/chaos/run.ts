@@ -16,7 +16,7 @@ import { judgeLogs } from "./judges/logs.ts"
 import { judgeRecords } from "./judges/records.ts"
 import { open, type Verdict } from "./judges/verdict.ts"
 import { anyGateway, runClient } from "./load.ts"
-import { runOffice } from "./office.ts"
+import { desks, runOffice } from "./office.ts"
 import type { ChaosOptions } from "./options.ts"
 import { makeReceiver } from "./receiver.ts"
 import { recoverySeconds } from "./recovery.ts"
@@ -80,7 +80,8 @@ const rage = Effect.fnUntraced(function* (options: ChaosOptions, world: World, w
       gatewayUrl: url,
       adminToken: world.adminToken
     })),
-    market
+    market,
+    desks
   ).pipe(Random.withSeed(`${options.seed} operators`))
   const beside = yield* Effect.forkChild(
     Effect.all([deposits, audits, moments, office], { concurrency: "unbounded" })

@@ -6,17 +6,19 @@
 import { createHash } from "node:crypto"
 import { Duplex } from "node:stream"
 import type { PGlite } from "@electric-sql/pglite"
+import { time } from "./realm.ts"
 import type { Actor, World } from "./world.ts"
 
 // Types of messages, as the protocol numbers them.
 const BIND = 0x42
+const CLOSE = 0x43
 const DESCRIBE = 0x44
 const PARSE = 0x50
 const QUERY = 0x51
 const SYNC = 0x53
 const TERMINATE = 0x58
 const READY = 0x5a
-/** The kind of a description that is of a prepared statement. */
+/** The kind of a message that is about a prepared statement, and not about a portal. */
 const OF_STATEMENT = 0x53
 /** The state of a session without a transaction. */
 const IDLE = 0x49
@@ -40,6 +42,7 @@ const textAt = (bytes: Buffer, start: number) =>
   bytes.toString("utf8", start, bytes.indexOf(0, start))
 
 const PARSE_COMPLETE = message("1")
+const CLOSE_COMPLETE = message("3")
 
 /** What a server answers to the first message of a session without a password. */
 const greeting = (id: number): Buffer =>
@@ -74,6 +77,9 @@ const digestOf = (...pieces: ReadonlyArray<Uint8Array>): string => {
 
 /** Characters of a statement that the log has. */
 const MOST_SHOWN = 160
+
+/** The longest time in which a transaction may be idle, as the gateway asks of its sessions. */
+const MOST_IDLE_MILLIS = 10_000
 
 /** The messages that a driver sends up to a synchronisation, and that the server answers together. */
 type Unit = ReadonlyArray<Buffer>
@@ -194,6 +200,8 @@ export class Database {
   private sessionCount = 0
   /** The session with an open transaction. */
   private owner: Session | null = null
+  /** Cancels the end of the owner for being idle. */
+  private idleTimer: number | null = null
   private waiting: ReadonlyArray<{ readonly session: Session; readonly unit: Unit }> = []
 
   constructor(prepared: PreparedDatabase, world: World, actor: Actor) {
@@ -249,10 +257,17 @@ export class Database {
       `sql ${session.id} ${statement.slice(0, MOST_SHOWN).replaceAll(/\s+/g, " ")} ${digestOf(...unit)} ${digestOf(bytes)}`
     )
     const isIdle = bytes.at(-6) === READY && bytes.at(-1) === IDLE
-    this.owner = isIdle ? null : session
+    this.own(isIdle ? null : session)
     if (isIdle) this.serveOthers()
     if (cut === null) this.answer(session, bytes)
     else session.cut()
+  }
+
+  /** Sets the session with an open transaction, which ends where it is idle for too long. */
+  private own(session: Session | null): void {
+    this.owner = session
+    if (this.idleTimer !== null) time.cancel(this.idleTimer)
+    this.idleTimer = session === null ? null : time.set(MOST_IDLE_MILLIS, () => session.cut())
   }
 
   /** Whether this statement is the one that is cut. A statement alone commits by itself. */
@@ -268,21 +283,32 @@ export class Database {
     return moment
   }
 
+  /** Runs messages, within this call: PGlite has answered them when it returns its promise. */
   private send(bytes: Buffer): Buffer {
-    return Buffer.from(this.prepared.pglite.execProtocolRawSync(bytes))
+    const answers: Array<Buffer> = []
+    void this.prepared.pglite.execProtocolRawStream(bytes, {
+      syncToFs: false,
+      onRawData: (answer) => answers.push(Buffer.from(answer))
+    })
+    return Buffer.concat(answers)
   }
 
-  /** Runs a unit. Its statement is prepared only where no session has prepared it before. */
+  /**
+   * Runs a unit. Its statement is prepared only where no session has prepared it before, and none is
+   * closed, because the others have it still.
+   */
   private execute(unit: Unit): Buffer {
     const { statements } = this.prepared
-    const [first] = unit
+    const [first, ...rest] = unit
+    if (first?.[0] === CLOSE && first[HEAD_BYTES] === OF_STATEMENT) {
+      return Buffer.concat([CLOSE_COMPLETE, this.execute(rest)])
+    }
     const name = first?.[0] === PARSE ? textAt(first, HEAD_BYTES) : ""
-    if (first === undefined || name === "") return this.send(Buffer.concat(unit))
     if (statements.has(name)) {
-      return Buffer.concat([PARSE_COMPLETE, this.send(Buffer.concat(unit.slice(1)))])
+      return Buffer.concat([PARSE_COMPLETE, this.send(Buffer.concat(rest))])
     }
     const bytes = this.send(Buffer.concat(unit))
-    if (bytes[0] === PARSE_COMPLETE[0]) statements.set(name, this.statementOf(unit))
+    if (name !== "" && bytes[0] === PARSE_COMPLETE[0]) statements.set(name, this.statementOf(unit))
     return bytes
   }
 
@@ -305,7 +331,7 @@ export class Database {
     this.waiting = this.waiting.filter((entry) => entry.session !== session)
     if (this.owner !== session) return
     this.send(sessionQuery("ROLLBACK"))
-    this.owner = null
+    this.own(null)
     this.serveOthers()
   }
 }

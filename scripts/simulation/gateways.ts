@@ -24,19 +24,19 @@ const secrets = {
   adminToken: Redacted.make(ADMIN_TOKEN)
 }
 
-/** Deadlines short enough that every order of a world ends in minutes. */
+/** Deadlines short enough that every order of a world ends in seconds. */
 const settings = {
   ...defaultSettings,
   webhookAllowPrivate: true,
   askIntervalSeconds: 1,
   pollerSeconds: 1,
-  leaseSeconds: 2,
-  submitDeadlineSeconds: 5,
-  imageDeadlineSeconds: 5,
-  textDeadlineSeconds: 5,
-  textStreamDeadlineSeconds: 5,
-  taskDeadlineSeconds: 15,
-  unknownGraceSeconds: 3
+  leaseSeconds: 1,
+  submitDeadlineSeconds: 3,
+  imageDeadlineSeconds: 3,
+  textDeadlineSeconds: 3,
+  textStreamDeadlineSeconds: 3,
+  taskDeadlineSeconds: 10,
+  unknownGraceSeconds: 2
 }
 
 class Requests extends Context.Service<Requests, { readonly handle: Handler }>()(

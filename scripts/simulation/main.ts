@@ -30,6 +30,9 @@ const first = Number(values.seed ?? values.first)
 const results: Array<Result> = []
 let broken: Result | null = null
 const startedAt = performance.now()
+/** The time between two lines about the progress. */
+const PROGRESS_MILLIS = 15_000
+let toldAt = startedAt
 
 await simulate({
   first,
@@ -42,6 +45,10 @@ await simulate({
   logPath: values.log ?? null,
   onResult: (result) => {
     results.push(result)
+    if (performance.now() - toldAt >= PROGRESS_MILLIS) {
+      toldAt = performance.now()
+      console.error(`${results.length} seeds in ${Math.round((toldAt - startedAt) / 1000)} s`)
+    }
     if (result.violations.length === 0) return true
     broken = result
     return false

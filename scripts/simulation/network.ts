@@ -2,8 +2,13 @@
  * The network of a simulated world: requests between its processes, without sockets. Bodies arrive
  * whole, so a stream is read when it has ended.
  */
-import { Data, Effect, type Scope } from "effect"
-import { HttpEffect, type HttpServerRequest, type HttpServerResponse } from "effect/http"
+import { Data, Effect, Layer, type Scope } from "effect"
+import {
+  FetchHttpClient,
+  HttpEffect,
+  type HttpServerRequest,
+  type HttpServerResponse
+} from "effect/http"
 import type { Actor, World } from "./world.ts"
 
 export type Handler = (request: Request) => Promise<Response>
@@ -97,15 +102,18 @@ export class Network {
         return breakOff(false)
       }
       if (mishap === "request lost") return breakOff(true)
-      /** Ends the exchange once. */
+      const abort = () => end(() => reject(request.signal.reason))
+      /** Ends the exchange once. Its listener would keep the world in memory as long as the signal. */
       const end = (settle: () => void) => {
-        if (this.exchanges.delete(exchange)) settle()
+        if (!this.exchanges.delete(exchange)) return
+        request.signal.removeEventListener("abort", abort)
+        settle()
       }
       const exchange: Exchange = { server: server.actor, cut: () => end(() => breakOff(true)) }
       this.exchanges.add(exchange)
       const arrived = new Request(request)
       this.cuts.set(arrived, exchange.cut)
-      request.signal.addEventListener("abort", () => end(() => reject(request.signal.reason)))
+      request.signal.addEventListener("abort", abort)
       const handle = async () => {
         this.world.note(server.actor, `received ${name}`)
         const response = await server.handle(arrived)
@@ -131,3 +139,9 @@ export class Network {
     }
   }
 }
+
+/** The HTTP client of a process. */
+export const layerClient = (network: Network, client: Actor) =>
+  FetchHttpClient.layer.pipe(
+    Layer.provide(Layer.succeed(FetchHttpClient.Fetch, network.fetchOf(client)))
+  )

@@ -1,5 +1,6 @@
 /** What is decided about a world before it begins; all of it follows from the seed. */
 
+import { type Desk, desks } from "../chaos/office.ts"
 import type { CutMoment } from "./database.ts"
 import { Generator } from "./generator.ts"
 
@@ -30,12 +31,19 @@ export interface Plan {
   readonly gateways: number
   /** The numbers of the clients that order. */
   readonly clients: ReadonlyArray<number>
+  /** The operators that are at work. Each world has some, so that each does without the others. */
+  readonly desks: ReadonlyArray<Desk>
   /** Simulated time in which clients order and faults happen. */
   readonly millis: number
   /** The probability that a fiber is preempted between two operations. */
   readonly preemption: number
   readonly faults: ReadonlyArray<Fault>
 }
+
+/** The clients of the largest world. */
+export const MOST_CLIENTS = 4
+
+const DESK_PROBABILITY = 0.25
 
 const makeFault = (dice: Generator, at: At, gateways: number): Fault => {
   const gateway = dice.below(gateways)
@@ -76,7 +84,8 @@ export const planOf = (seed: number): Plan => {
   return {
     seed,
     gateways,
-    clients: Array.from({ length: dice.between(1, 4) }, (_, index) => index),
+    clients: Array.from({ length: dice.between(1, MOST_CLIENTS) }, (_, index) => index),
+    desks: desks.filter(() => dice.isHit(DESK_PROBABILITY)),
     millis,
     preemption: dice.pick([0, 0.0005, 0.002, 0.01]),
     faults: times
@@ -87,10 +96,11 @@ export const planOf = (seed: number): Plan => {
   }
 }
 
-/** The plan without some of its clients (`c1`) and faults (`f1`). */
+/** The plan without some of its clients (`c1`), faults (`f1`) and desks. */
 export const without = (plan: Plan, names: ReadonlyArray<string>): Plan => ({
   ...plan,
   clients: plan.clients.filter((client) => !names.includes(`c${client}`)),
+  desks: plan.desks.filter((desk) => !names.includes(desk)),
   faults: plan.faults.filter(({ name }) => !names.includes(name))
 })
 
@@ -101,6 +111,7 @@ export const commandOf = (plan: Plan): string => {
     ...whole.clients
       .filter((client) => !plan.clients.includes(client))
       .map((client) => `c${client}`),
+    ...whole.desks.filter((desk) => !plan.desks.includes(desk)),
     ...whole.faults.flatMap(({ name }) =>
       plan.faults.some((fault) => fault.name === name) ? [] : [name]
     )
@@ -108,6 +119,6 @@ export const commandOf = (plan: Plan): string => {
   return [
     `npm run simulate -- --seed ${plan.seed}`,
     ...(plan.millis === whole.millis ? [] : [`--until ${plan.millis}`]),
-    ...(missing.length === 0 ? [] : [`--without ${missing.join(",")}`])
+    ...(missing.length === 0 ? [] : [`--without "${missing.join(",")}"`])
   ].join(" ")
 }

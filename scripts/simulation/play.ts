@@ -1,14 +1,13 @@
 /** Plays a world from its plan, and judges it. */
-import { Cause, Effect, Exit, Fiber, Layer, Schema } from "effect"
-import { FetchHttpClient } from "effect/http"
+import { Cause, Effect, Exit, Fiber, Schema } from "effect"
 import { readAudit, readBooks, readOpen } from "../chaos/books.ts"
-import { openMarket, topUp } from "../chaos/customers.ts"
+import { topUp } from "../chaos/customers.ts"
 import { judgeRecords } from "../chaos/judges/records.ts"
 import { open, type Verdict } from "../chaos/judges/verdict.ts"
 import { runClient } from "../chaos/load.ts"
 import { runOffice } from "../chaos/office.ts"
 import { makeWitness, type Witness } from "../chaos/witness.ts"
-import { Database, type PreparedDatabase } from "./database.ts"
+import { Database } from "./database.ts"
 import { RECEIVER_HOST, scheduleFaults } from "./faults.ts"
 import {
   ADMIN_TOKEN,
@@ -17,11 +16,11 @@ import {
   type SimulatedGateway
 } from "./gateways.ts"
 import { Generator } from "./generator.ts"
-import { type Handler, Network } from "./network.ts"
+import { type Handler, layerClient, Network } from "./network.ts"
 import type { Plan } from "./plan.ts"
-import { randomness, time } from "./realm.ts"
-import { resetDatabase } from "./template.ts"
-import { makeVendors, VENDORS_HOST, vendorsUrl } from "./vendors.ts"
+import { randomness, START_MILLIS, time } from "./realm.ts"
+import { type Foundation, resetDatabase } from "./template.ts"
+import { makeVendors, VENDORS_HOST } from "./vendors.ts"
 import { Actor, World } from "./world.ts"
 
 export interface Outcome {
@@ -38,13 +37,9 @@ export interface Outcome {
 
 /** Simulated time after the last fault in which everything has to end. */
 const QUIET_MILLIS = 90_000
-const LOOK_MILLIS = 2000
+const LOOK_MILLIS = 1000
 const AUDIT_MILLIS = 2000
 const TOP_UP_MILLIS = 2000
-/** The time in which every gateway has loaded a new catalog. */
-const CATALOG_MILLIS = 1000
-/** The time to which the members' caps of a market belong. */
-const MARKET_MINUTES = 1
 
 const Message = Schema.fromJsonString(
   Schema.Struct({ type: Schema.String, data: Schema.Struct({ id: Schema.String }) })
@@ -84,15 +79,23 @@ const crashOf = (exit: Exit.Exit<unknown, unknown> | null): ReadonlyArray<string
   return Exit.isFailure(exit) ? [`the world broke: ${Cause.pretty(exit.cause)}`] : []
 }
 
-export const play = async (prepared: PreparedDatabase, plan: Plan): Promise<Outcome> => {
+/** The observations of a world, which begin with those of its market. */
+const makeWorldWitness = (seed: number, { witness }: Foundation): Witness => ({
+  ...makeWitness(`canary-${seed}-sings`),
+  deposits: witness.deposits.map((deposit) => ({ ...deposit })),
+  budgets: witness.budgets.map((budget) => ({ ...budget, changes: [] }))
+})
+
+export const play = async (foundation: Foundation, plan: Plan): Promise<Outcome> => {
   const { seed } = plan
-  time.reset()
+  const { market } = foundation
+  time.reset(START_MILLIS)
   randomness.reset(seed)
-  await resetDatabase(prepared)
+  await resetDatabase(foundation)
   const world = new World(seed, plan.preemption)
-  const database = new Database(prepared, world, new Actor("database"))
+  const database = new Database(foundation.database, world, new Actor("database"))
   const network = new Network(world)
-  const witness = makeWitness(`canary-${seed}-sings`)
+  const witness = makeWorldWitness(seed, foundation)
   const dice = new Generator(seed + 1)
   const [driver, vendorsActor, receiver] = ["driver", "vendors", "receiver"].map(
     (name) => new Actor(name)
@@ -117,13 +120,7 @@ export const play = async (prepared: PreparedDatabase, plan: Plan): Promise<Outc
 
   /** Lets clients order while faults happen. */
   const rage = Effect.gen(function* () {
-    const market = yield* openMarket(witness, yield* operator, {
-      simulatorUrl: vendorsUrl,
-      receiverUrl: `http://${RECEIVER_HOST}`,
-      clients: Math.max(...plan.clients) + 1,
-      minutes: MARKET_MINUTES
-    })
-    yield* Effect.sleep(CATALOG_MILLIS)
+    yield* operator
     const faults = scheduleFaults({ world, database, network, gateways }, plan.faults)
     let isOver = false
     const clients = yield* Effect.forkChild(
@@ -163,7 +160,7 @@ export const play = async (prepared: PreparedDatabase, plan: Plan): Promise<Outc
         [
           Effect.forever(Effect.delay(deposits, TOP_UP_MILLIS)),
           Effect.forever(Effect.delay(audits, AUDIT_MILLIS)),
-          runOffice(witness, operator, market)
+          runOffice(witness, operator, market, plan.desks)
         ],
         { concurrency: "unbounded" }
       )
@@ -197,20 +194,11 @@ export const play = async (prepared: PreparedDatabase, plan: Plan): Promise<Outc
     verdicts = [audits.verdict, quiet, ...judgeRecords(books, witness, true)]
   }).pipe(
     Effect.scoped,
-    Effect.provide([
-      layerSimulatedDatabase(database, driver, 1),
-      FetchHttpClient.layer.pipe(
-        Layer.provide(Layer.succeed(FetchHttpClient.Fetch, network.fetchOf(driver)))
-      )
-    ]),
+    Effect.provide([layerSimulatedDatabase(database, driver, 1), layerClient(network, driver)]),
     world.runAs(driver)
   )
 
-  let end: Exit.Exit<void, unknown> | null = null
-  Effect.runFork(program).addObserver((exit) => {
-    end = exit
-  })
-  await world.run(() => end !== null)
+  const end = await world.exitOf(program)
   return {
     violations: [
       ...crashOf(end),

@@ -6,12 +6,11 @@ import "effect/schema/SchemaJITCompiler/enable"
 import { createHash } from "node:crypto"
 import { writeFileSync } from "node:fs"
 import { Schema } from "effect"
-import type { PreparedDatabase } from "./database.ts"
 import { commandOf, type Plan, planOf, without } from "./plan.ts"
 import { type Outcome, play } from "./play.ts"
 import { type Result, ResultLine, TaskLine } from "./protocol.ts"
 import { shrink } from "./shrink.ts"
-import { createSchema, startDatabase } from "./template.ts"
+import { type Foundation, makeFoundation, startDatabase } from "./template.ts"
 
 const encodeResult = Schema.encodeSync(ResultLine)
 
@@ -32,25 +31,28 @@ const differences = ({ log: first }: Outcome, { log: second }: Outcome): Readonl
   return []
 }
 
-const judge = async (database: PreparedDatabase, plan: Plan, isTwice: boolean) => {
-  const outcome = await play(database, plan)
-  const differing = isTwice ? differences(outcome, await play(database, plan)) : []
-  return { ...outcome, violations: [...differing, ...outcome.violations] }
+const judge = async (foundation: Foundation, plan: Plan, isTwice: boolean) => {
+  const outcome = await play(foundation, plan)
+  const differing = isTwice ? differences(outcome, await play(foundation, plan)) : []
+  return { ...outcome, differing, violations: [...differing, ...outcome.violations] }
 }
 
 const main = async (line: string): Promise<void> => {
   const task = Schema.decodeSync(TaskLine)(line)
   const database = await startDatabase()
   replaceTimers()
-  await createSchema(database)
+  const foundation = await makeFoundation(database)
   for (let index = 0; index < task.count; index += 1) {
     const seed = task.first + index * task.stride
     const whole = without(planOf(seed), task.without)
     const plan = task.untilMillis === null ? whole : { ...whole, millis: task.untilMillis }
-    const outcome = await judge(database, plan, task.isTwice)
-    const { violations, verdicts, log, ...counts } = outcome
-    const isBroken = async (smaller: Plan) =>
-      (await judge(database, smaller, task.isTwice)).violations.length > 0
+    const outcome = await judge(foundation, plan, task.isTwice)
+    const { violations, differing, verdicts, log, ...counts } = outcome
+    const isDifferent = differing.length > 0
+    const isBroken = async (smaller: Plan) => {
+      const again = await judge(foundation, smaller, isDifferent)
+      return (isDifferent ? again.differing : again.violations).length > 0
+    }
     const least = violations.length > 0 && task.isShrinking ? await shrink(plan, isBroken) : plan
     const result: Result = {
       ...counts,

@@ -21,8 +21,8 @@ class SimulatedTime {
   private lastId = 0
   private readonly timers = new Map<number, Timer>()
 
-  reset(): void {
-    this.nowMillis = START_MILLIS
+  reset(nowMillis: number): void {
+    this.nowMillis = nowMillis
     this.lastId = 0
     this.timers.clear()
   }

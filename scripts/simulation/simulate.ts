@@ -17,7 +17,7 @@ export interface SimulationOptions extends Omit<Task, "stride"> {
 }
 
 /** Seeds that one process plays. */
-const MOST_SEEDS = 30
+const MOST_SEEDS = 500
 
 /** The last lines that a process prints, which tell why it ended. */
 const LAST_LINES = 20

@@ -1,21 +1,25 @@
-/** The database of all worlds of a process: made once, and emptied before each of them. */
+/** What all worlds of a process begin with: one database, which is put back before each of them. */
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { PGlite } from "@electric-sql/pglite"
-import { Effect, Layer, Schema } from "effect"
+import { Cause, Effect, Exit, Layer, Schema } from "effect"
 import { layerDistribution } from "../../src/postgres/citus/Distribution.ts"
 import { layerSchema } from "../../src/postgres/schema/applySchema.ts"
+import { type Market, openMarket } from "../chaos/customers.ts"
+import { makeWitness, type Witness } from "../chaos/witness.ts"
 import { Database, type PreparedDatabase } from "./database.ts"
-import { layerSimulatedDatabase } from "./gateways.ts"
-import { randomness } from "./realm.ts"
+import { RECEIVER_HOST } from "./faults.ts"
+import { ADMIN_TOKEN, layerSimulatedDatabase, makeSimulatedGateway } from "./gateways.ts"
+import { layerClient, Network } from "./network.ts"
+import { MOST_CLIENTS } from "./plan.ts"
+import { randomness, START_MILLIS, time } from "./realm.ts"
+import { vendorsUrl } from "./vendors.ts"
 import { Actor, World } from "./world.ts"
 
-/** What empties the database, as SQL; null before the first world. */
-let emptying: string | null = null
-
-/** Statements have one plan each, whatever was planned in an earlier world. */
-const SESSION = "SET TIME ZONE 'UTC'; SET plan_cache_mode = force_generic_plan"
+/** Statements have one plan each, whatever was planned in an earlier world; no commit waits for a disk. */
+const SESSION = `
+  SET TIME ZONE 'UTC'; SET plan_cache_mode = force_generic_plan; SET synchronous_commit = off`
 
 const Manifest = Schema.fromJsonString(
   Schema.Struct({ dependencies: Schema.Struct({ "@electric-sql/pglite": Schema.String }) })
@@ -51,58 +55,122 @@ export const startDatabase = async (): Promise<PreparedDatabase> => {
   return { pglite, statements: new Map() }
 }
 
-/** Creates the gateway's schema, as a gateway does. */
-export const createSchema = async (prepared: PreparedDatabase): Promise<void> => {
-  const world = new World(0, 0)
-  // The migrations read files, which takes real time.
-  world.beforeTimeMoves = () => world.awaitRunnable()
-  const actor = new Actor("migration")
-  const database = new Database(prepared, world, actor)
-  const layer = layerSchema.pipe(
-    Layer.provide(
-      layerDistribution.pipe(Layer.provideMerge(layerSimulatedDatabase(database, actor, 2)))
-    )
-  )
-  let isOver = false
-  const fiber = Effect.runFork(world.runAs(actor)(Effect.scoped(Layer.build(layer))))
-  fiber.addObserver(() => {
-    isOver = true
-  })
-  await world.run(() => isOver)
-  emptying = await emptyingOf(prepared.pglite)
+/** A database with the schema and the market, and what was done to open the market. */
+export interface Foundation {
+  readonly database: PreparedDatabase
+  readonly market: Market
+  readonly witness: Pick<Witness, "deposits" | "budgets">
+  /** Puts the rows of the foundation back into the tables that have them. */
+  readonly fillTables: string
+  readonly tablesWithRows: ReadonlySet<string>
 }
 
-/** Rows that the schema itself has, such as those of tables with one row, are put back. */
-const emptyingOf = async (pglite: PGlite): Promise<string> => {
-  const { rows: tables } = await pglite.query<{ name: string }>(`
-    SELECT format('%I', relname) AS name FROM pg_stat_user_tables
-     WHERE schemaname = 'public' AND relname NOT LIKE '%migration%' ORDER BY 1`)
-  const names = tables.map(({ name }) => name)
-  const statements = [
-    "ROLLBACK",
-    `TRUNCATE ${names.join(", ")} RESTART IDENTITY CASCADE`,
-    "SELECT setseed(0)"
-  ]
-  for (const name of names) {
-    const { rows } = await pglite.query<{ json: string | null }>(
-      `SELECT quote_literal(json_agg(t)) AS json FROM ${name} t HAVING count(*) > 0`
+/** The market is opened as long before each world, so that no lease of its gateway is left. */
+const MARKET_MILLIS = 60_000
+/** The minutes for which the members' caps of the market are meant. */
+const MARKET_MINUTES = 1
+
+/** Applies the gateway's schema and opens the market, both as a gateway does. */
+export const makeFoundation = async (prepared: PreparedDatabase): Promise<Foundation> => {
+  time.reset(START_MILLIS - MARKET_MILLIS)
+  const world = new World(0, 0)
+  const database = new Database(prepared, world, new Actor("database"))
+  const network = new Network(world)
+  const driver = new Actor("driver")
+  const gateway = makeSimulatedGateway({
+    name: "gateway",
+    world,
+    database,
+    network,
+    skewMillis: 0,
+    restartMillis: () => 0
+  })
+  const witness = makeWitness("")
+  const schema = layerSchema.pipe(
+    Layer.provide(
+      layerDistribution.pipe(Layer.provideMerge(layerSimulatedDatabase(database, driver, 2)))
     )
-    for (const { json } of rows) {
-      statements.push(
-        `INSERT INTO ${name} SELECT * FROM json_populate_recordset(NULL::${name}, ${json})`
-      )
-    }
+  )
+  const program = Effect.gen(function* () {
+    // The migrations read files, which takes real time.
+    world.beforeTimeMoves = () => world.awaitRunnable()
+    yield* Effect.scoped(Layer.build(schema))
+    world.beforeTimeMoves = () => Promise.resolve()
+    gateway.start()
+    const operator = { gatewayUrl: yield* gateway.url, adminToken: ADMIN_TOKEN }
+    return yield* openMarket(witness, operator, {
+      simulatorUrl: vendorsUrl,
+      receiverUrl: `http://${RECEIVER_HOST}`,
+      clients: MOST_CLIENTS,
+      minutes: MARKET_MINUTES
+    })
+  }).pipe(Effect.provide(layerClient(network, driver)), world.runAs(driver))
+  const exit = await world.exitOf(program)
+  if (exit === null || Exit.isFailure(exit)) {
+    throw new Error(`no market: ${exit === null ? "it stands still" : Cause.pretty(exit.cause)}`)
   }
-  return statements.join(";\n")
+  gateway.drop()
+  const { deposits, budgets } = witness
+  return {
+    database: prepared,
+    market: exit.value,
+    witness: { deposits, budgets },
+    ...(await keepRows(prepared.pglite))
+  }
+}
+
+/** The tables of the gateway whose rows change. */
+const TABLES = `
+  SELECT c.oid, format('%I', relname) AS name FROM pg_class c
+   WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace AND relname NOT LIKE '%migration%'`
+
+/** Copies the rows of all tables into a schema of their own, with the positions of sequences. */
+const keepRows = async (pglite: PGlite) => {
+  const { rows: tables } = await pglite.query<{ name: string; columns: string }>(`
+    SELECT name, string_agg(format('%I', attname), ', ' ORDER BY attnum) AS columns
+      FROM (${TABLES}) t JOIN pg_attribute ON attrelid = t.oid
+     WHERE attnum > 0 AND NOT attisdropped AND attgenerated = ''
+     GROUP BY name ORDER BY name`)
+  const statements: Array<string> = []
+  const tablesWithRows = new Set<string>()
+  await pglite.exec("CREATE SCHEMA foundation")
+  for (const { name, columns } of tables) {
+    const { rows } = await pglite.query(`SELECT FROM ${name} LIMIT 1`)
+    if (rows.length === 0) continue
+    tablesWithRows.add(name)
+    await pglite.exec(`CREATE TABLE foundation.${name} AS SELECT ${columns} FROM ${name}`)
+    statements.push(
+      `INSERT INTO ${name} (${columns}) OVERRIDING SYSTEM VALUE SELECT * FROM foundation.${name}`
+    )
+  }
+  const { rows: sequences } = await pglite.query<{ position: string }>(`
+    SELECT format('SELECT setval(%L, %s, %L)', format('%I', sequencename),
+                  coalesce(last_value, start_value), last_value IS NOT NULL) AS position
+      FROM pg_sequences WHERE schemaname = 'public' ORDER BY sequencename`)
+  statements.push(...sequences.map(({ position }) => position), "SELECT setseed(0)")
+  return { fillTables: statements.join(";\n"), tablesWithRows }
 }
 
 /**
- * Empties the database. PostgreSQL reads random bytes in advance, so those that an earlier world
+ * Puts the database back. PostgreSQL reads random bytes in advance, so those that an earlier world
  * left are used up.
  */
-export const resetDatabase = async ({ pglite }: PreparedDatabase): Promise<void> => {
-  if (emptying === null) throw new Error("the database has no schema yet")
-  await pglite.exec(emptying)
+export const resetDatabase = async ({
+  database: { pglite },
+  fillTables,
+  tablesWithRows
+}: Foundation): Promise<void> => {
+  await pglite.exec("ROLLBACK")
+  const { rows } = await pglite.query<{ name: string }>(
+    `SELECT name FROM (${TABLES}) t WHERE pg_relation_size(oid) > 0 ORDER BY name`
+  )
+  const names = new Set([...tablesWithRows, ...rows.map(({ name }) => name)])
+  // Neither triggers nor foreign keys see rows that are put back.
+  await pglite.exec(`
+    SET session_replication_role = replica;
+    TRUNCATE ${[...names].join(", ")} CASCADE;
+    ${fillTables};
+    SET session_replication_role = DEFAULT`)
   for (const { fillCount } = randomness; randomness.fillCount === fillCount; ) {
     await pglite.query("SELECT gen_random_uuid()")
   }

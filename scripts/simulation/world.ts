@@ -1,5 +1,5 @@
 /** The scheduler of a simulated world: one list of runnable tasks of all fibers, and its log. */
-import { Effect, Random, Scheduler } from "effect"
+import { Effect, type Exit, Random, Scheduler } from "effect"
 import { Generator } from "./generator.ts"
 import { promisesAtRest, time } from "./realm.ts"
 
@@ -146,14 +146,19 @@ export class World {
   }
 
   /**
-   * Runs until `isOver`; returns earlier where nothing is left that could run, or where no time
-   * passes any more.
+   * Runs a program, and everything else, until the program's end; null where it has none, because
+   * nothing is left that could run, or no time passes any more.
    */
-  async run(isOver: () => boolean): Promise<void> {
-    while (!isOver() && this.steps < MOST_STEPS) {
+  async exitOf<A, E>(program: Effect.Effect<A, E>): Promise<Exit.Exit<A, E> | null> {
+    let end: Exit.Exit<A, E> | null = null
+    Effect.runFork(program).addObserver((exit) => {
+      end = exit
+    })
+    while (end === null && this.steps < MOST_STEPS) {
       await promisesAtRest()
       if (this.runnable.length > 0) this.runNext()
-      else if (!(await this.moveTime())) return
+      else if (!(await this.moveTime())) break
     }
+    return end
   }
 }

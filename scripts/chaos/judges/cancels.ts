@@ -51,13 +51,16 @@ const judgeAnswers = (cancels: Cancels, witness: Witness): Verdict => {
 const isCancelled = ({ ended }: Job): boolean =>
   ended?.event === "cancelled" || ended?.reason === "cancelled"
 
+/** Whether the vendor made nothing; of an expired job, some vendors say that it was cancelled. */
+const isGivenUp = (job: Job): boolean => isCancelled(job) || job.ended?.event === "expired"
+
 const cancelledTasks = ({ tasks }: Cancels): ReadonlyArray<Task> =>
   [...tasks.values()].filter(({ error_code }) => error_code === CANCELLED)
 
 const judgeReleases = (cancels: Cancels): Verdict => {
   const docket = open("C2", "what was released as cancelled was cancelled, or never made")
   for (const task of cancelledTasks(cancels)) {
-    const made = cancels.jobsOf(task).filter((job) => !isCancelled(job))
+    const made = cancels.jobsOf(task).filter((job) => !isGivenUp(job))
     const isDoubted = cancels.orphans.has(task.id)
     const names = made.map(({ accepted, ended }) => `${accepted.upstream_id} ${ended?.event}`)
     docket.look(made.length === 0 || isDoubted ? null : `${task.id}: job ${names.join(", ")}`)

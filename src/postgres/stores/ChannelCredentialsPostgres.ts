@@ -222,16 +222,21 @@ export const layerChannelCredentials = Layer.effect(
       const keys = writtenKeys(channel)
       const current = rows.filter(({ isSuperseded }) => !isSuperseded)
       const version = yield* versionFor(channel, keys, current)
+      const names = keys.map(({ name }) => name)
       // A key that the write leaves out is deleted from every version of the account with the same
       // origin, even where tasks were created with the key.
       const versions = rows.filter(({ baseUrl }) => originOf(baseUrl) === origin)
-      yield* sql`
-        DELETE FROM channel_keys
-         WHERE channel_id = ${id}
-           AND version = ANY (${[version, ...versions.map((row) => row.version)]}::int[])
-           AND name <> ALL (${keys.map(({ name }) => name)}::text[])`
+      if (versions.some(({ name }) => name !== null && !names.includes(name))) {
+        yield* sql`
+          DELETE FROM channel_keys
+           WHERE channel_id = ${id}
+             AND version = ANY (${[version, ...versions.map((row) => row.version)]}::int[])
+             AND name <> ALL (${names}::text[])`
+      }
       for (const { name, enabled, api_key = null } of keys) {
         if (api_key === null) {
+          // The lock of the catalog keeps what was read as it is.
+          if (current.some((row) => row.name === name && row.enabled === enabled)) continue
           yield* sql`UPDATE channel_keys SET enabled = ${enabled}
                       WHERE channel_id = ${id} AND version = ${version} AND name = ${name}`
           continue
