@@ -25,7 +25,7 @@ const reasonIn = (output: string): string => {
 }
 
 const simulate = async (copy: string, seeds: number): Promise<Verdict> => {
-  const options = ["--seeds", String(seeds), "--first", "1"]
+  const options = ["--seeds", String(seeds), "--processes", "1", "--once", "--whole"]
   // Errors of npm itself are printed, also where the mutants run by `npm run --silent`.
   const command = ["run", "--loglevel=error", "simulate", "--", ...options]
   const { succeeded, output } = await runIn(copy, "npm", command)

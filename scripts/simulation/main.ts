@@ -1,7 +1,8 @@
 /**
  * Simulated worlds: whole gateways under a scheduler from a seed, with the real SQL inside, clients,
  * vendors and faults. Each seed is played twice, and its two logs have to be the same. Exits with 1
- * at the first seed that breaks a rule, and prints the command that plays it again.
+ * at the first seed that breaks a rule, and prints the command that plays the least world of it
+ * that still does; with `--whole`, the world as it is.
  *
  *   npm run simulate -- --seeds 1000 --first 1
  *   npm run simulate -- --seed 17 --until 1500 --without c1,f0 --log world.log
@@ -21,7 +22,8 @@ const { values } = parseArgs({
     without: { type: "string", default: "" },
     log: { type: "string" },
     processes: { type: "string", default: String(availableParallelism()) },
-    once: { type: "boolean", default: false }
+    once: { type: "boolean", default: false },
+    whole: { type: "boolean", default: false }
   }
 })
 
@@ -39,7 +41,7 @@ await simulate({
   count: isOneSeed ? 1 : Number(values.seeds),
   processes: Number(values.processes),
   isTwice: !values.once,
-  isShrinking: values.until === undefined && values.without === "",
+  isShrinking: !values.whole && values.until === undefined && values.without === "",
   untilMillis: values.until === undefined ? null : Number(values.until),
   without: values.without === "" ? [] : values.without.split(","),
   logPath: values.log ?? null,
