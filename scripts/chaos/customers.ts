@@ -50,7 +50,6 @@ const created = <A>(
   })
 
 const purses = ["rich", "tight", "capped"] as const
-const ORGANIZATIONS = 6
 const FIRST_DEPOSIT = { rich: "1000000", tight: "40", capped: "1000000" }
 const TOP_UP = "15"
 
@@ -87,6 +86,7 @@ export const openMarket = Effect.fnUntraced(function* (
   options: {
     readonly simulatorUrl: string
     readonly receiverUrl: string
+    readonly organizations: number
     readonly clients: number
     readonly minutes: number
   }
@@ -98,7 +98,10 @@ export const openMarket = Effect.fnUntraced(function* (
     ask(operator, "/price-lists", { name: "the catalog's prices", factor: "1" })
   )
   const organizations = yield* Effect.forEach(
-    Array.from({ length: ORGANIZATIONS }, (_, index) => purses[index % purses.length] ?? "rich"),
+    Array.from(
+      { length: options.organizations },
+      (_, index) => purses[index % purses.length] ?? "rich"
+    ),
     Effect.fnUntraced(function* (purse, index) {
       const { id } = yield* created(Created, ask(operator, "/organizations", { name: purse }))
       yield* deposit(witness, operator, id, `first ${index}`, FIRST_DEPOSIT[purse])
@@ -118,7 +121,7 @@ export const openMarket = Effect.fnUntraced(function* (
       ConnectionLost,
       HttpClient.HttpClient
     > {
-      const organization = organizations[index % ORGANIZATIONS]
+      const organization = organizations[index % organizations.length]
       if (organization === undefined) return yield* Effect.die(new Error("no organisation"))
       const cap = Math.ceil(options.minutes * CAP_PER_MINUTE)
       const member = yield* created(

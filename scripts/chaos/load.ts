@@ -136,6 +136,8 @@ export const runClient = Effect.fnUntraced(function* (
   gateways: ReadonlyArray<Gateway>,
   options: {
     readonly seed: string
+    /** Begins the ids of its orders. */
+    readonly name: string
     readonly index: number
     readonly customer: Customer
     readonly isOver: () => boolean
@@ -143,7 +145,7 @@ export const runClient = Effect.fnUntraced(function* (
 ): Effect.fn.Return<void, never, HttpClient.HttpClient> {
   const client = makeClient(witness, gateways)
   for (let number = 0; !options.isOver(); number++) {
-    const id = `${options.index}-${number}`
+    const id = `${options.name}-${number}`
     // Each order has its own random generator, so that the duration of one order does not change
     // the next.
     yield* Effect.gen(function* () {

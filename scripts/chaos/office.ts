@@ -118,7 +118,8 @@ const changeCatalog = (
     return answer !== null && isDone(answer)
   })
   return Effect.gen(function* () {
-    for (let number = 1; ; number++) {
+    for (;;) {
+      const number = witness.catalogChanges.length + 1
       const entry = { desk, value: makeValue(number), acknowledged: false }
       witness.catalogChanges.push(entry)
       yield* write(entry.value).pipe(

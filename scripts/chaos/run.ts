@@ -34,6 +34,7 @@ const QUIET_PATIENCE_SECONDS = 75
 export const quietSeconds = (options: ChaosOptions): number =>
   options.pace.taskDeadline + QUIET_PATIENCE_SECONDS
 
+const ORGANIZATIONS = 6
 const AUDIT_EVERY = "4 seconds"
 const TOP_UP_EVERY = "2 seconds"
 const LOOK_EVERY = "50 millis"
@@ -48,6 +49,7 @@ const rage = Effect.fnUntraced(function* (options: ChaosOptions, world: World, w
   const market = yield* openMarket(witness, yield* operator, {
     simulatorUrl: world.simulatorUrl,
     receiverUrl: yield* makeReceiver(witness),
+    organizations: ORGANIZATIONS,
     clients: options.clients,
     minutes: options.minutes
   })
@@ -93,6 +95,7 @@ const rage = Effect.fnUntraced(function* (options: ChaosOptions, world: World, w
       (customer, index) =>
         runClient(witness, world.gateways, {
           seed: options.seed,
+          name: String(index),
           index,
           customer,
           isOver: () => over.yet

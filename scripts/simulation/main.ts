@@ -5,6 +5,7 @@
  * that still does; with `--whole`, the world as it is.
  *
  *   npm run simulate -- --seeds 1000 --first 1
+ *   npm run simulate -- --year --seed 1
  *   npm run simulate -- --seed 17 --until 1500 --without c1,f0 --log world.log
  */
 import { createHash } from "node:crypto"
@@ -23,11 +24,12 @@ const { values } = parseArgs({
     log: { type: "string" },
     processes: { type: "string", default: String(availableParallelism()) },
     once: { type: "boolean", default: false },
+    year: { type: "boolean", default: false },
     whole: { type: "boolean", default: false }
   }
 })
 
-const isOneSeed = values.seed !== undefined
+const isOneSeed = values.seed !== undefined || values.year
 const first = Number(values.seed ?? values.first)
 const results: Array<Result> = []
 let broken: Result | null = null
@@ -40,6 +42,7 @@ await simulate({
   first,
   count: isOneSeed ? 1 : Number(values.seeds),
   processes: Number(values.processes),
+  isYear: values.year,
   isTwice: !values.once,
   isShrinking: !values.whole && values.until === undefined && values.without === "",
   untilMillis: values.until === undefined ? null : Number(values.until),

@@ -3,11 +3,12 @@
 import { type Desk, desks } from "../chaos/office.ts"
 import type { CutMoment } from "./database.ts"
 import { Generator } from "./generator.ts"
+import { START_MILLIS } from "./realm.ts"
 
 interface At {
   /** The name by which a fault can be left out: `f1`. */
   readonly name: string
-  /** Simulated time from the first order on. */
+  /** Simulated time from the beginning of the episode on. */
   readonly atMillis: number
   /** Scheduling points after that time. */
   readonly afterSteps: number
@@ -26,24 +27,37 @@ export type Fault = At &
     | { readonly kind: "answers lost"; readonly count: number }
   )
 
-export interface Plan {
-  readonly seed: number
-  readonly gateways: number
+/** A time in which clients order and faults happen, and after which everything comes to its end. */
+export interface Episode {
+  /** Simulated time from the first order of the world on. */
+  readonly atMillis: number
+  readonly millis: number
   /** The numbers of the clients that order. */
   readonly clients: ReadonlyArray<number>
   /** The operators that are at work. Each world has some, so that each does without the others. */
   readonly desks: ReadonlyArray<Desk>
-  /** Simulated time in which clients order and faults happen. */
-  readonly millis: number
+  readonly faults: ReadonlyArray<Fault>
+}
+
+export interface Plan {
+  readonly seed: number
+  readonly gateways: number
+  /** The time of the first order. */
+  readonly beginsAtMillis: number
+  /** The simulated time at which the last episode is broken off. */
+  readonly endMillis: number
   /** The probability that a fiber is preempted between two operations. */
   readonly preemption: number
-  readonly faults: ReadonlyArray<Fault>
+  readonly episodes: readonly [Episode, ...ReadonlyArray<Episode>]
 }
 
 /** The clients of the largest world. */
 export const MOST_CLIENTS = 4
 
 const DESK_PROBABILITY = 0.25
+const MOST_FAULTS = 7
+/** The time in which an episode comes to its end. */
+const MOST_EPISODE_MILLIS = 120_000
 
 const makeFault = (dice: Generator, at: At, gateways: number): Fault => {
   const gateway = dice.below(gateways)
@@ -76,49 +90,111 @@ const makeFault = (dice: Generator, at: At, gateways: number): Fault => {
   }
 }
 
+/** A world is at the end of a month, of a day, or at neither. */
+const beginnings = [
+  START_MILLIS,
+  START_MILLIS,
+  Date.UTC(2027, 0, 31, 23, 59, 58),
+  Date.UTC(2027, 0, 2, 23, 59, 58)
+] as const
+
+/** The part of a plan that does not depend on how long the world is. */
+const drawWorld = (dice: Generator, seed: number) => ({
+  seed,
+  gateways: dice.between(2, 3),
+  preemption: dice.pick([0, 0.0005, 0.002, 0.01])
+})
+
+const drawFaults = (dice: Generator, name: string, millis: number, gateways: number) =>
+  Array.from({ length: dice.below(MOST_FAULTS + 1) }, () => dice.below(millis))
+    .toSorted((a, b) => a - b)
+    .map((atMillis, index) =>
+      makeFault(dice, { name: `${name}${index}`, atMillis, afterSteps: dice.below(150) }, gateways)
+    )
+
+const drawDesks = (dice: Generator) => desks.filter(() => dice.isHit(DESK_PROBABILITY))
+
+/** The plan of a world of some seconds. */
 export const planOf = (seed: number): Plan => {
   const dice = new Generator(seed)
-  const gateways = dice.between(2, 3)
+  const world = drawWorld(dice, seed)
   const millis = dice.between(1500, 4000)
-  const times = Array.from({ length: dice.below(6) }, () => dice.below(millis))
+  const clients = Array.from({ length: dice.between(1, MOST_CLIENTS) }, (_, index) => index)
+  const faults = drawFaults(dice, "f", millis, world.gateways)
   return {
-    seed,
-    gateways,
-    clients: Array.from({ length: dice.between(1, MOST_CLIENTS) }, (_, index) => index),
-    desks: desks.filter(() => dice.isHit(DESK_PROBABILITY)),
-    millis,
-    preemption: dice.pick([0, 0.0005, 0.002, 0.01]),
-    faults: times
-      .toSorted((a, b) => a - b)
-      .map((atMillis, index) =>
-        makeFault(dice, { name: `f${index}`, atMillis, afterSteps: dice.below(150) }, gateways)
-      )
+    ...world,
+    beginsAtMillis: dice.pick(beginnings),
+    endMillis: millis,
+    episodes: [{ atMillis: 0, millis, clients, desks: drawDesks(dice), faults }]
+  }
+}
+
+const DAY_MILLIS = 24 * 3_600_000
+const DAYS_OF_YEAR = 365
+/** The time before midnight at which the last episode of a month begins, so that the month ends in it. */
+const BEFORE_MIDNIGHT_MILLIS = 2000
+
+const isLastOfMonth = (day: number) =>
+  new Date(START_MILLIS + (day + 1) * DAY_MILLIS).getUTCDate() === 1
+
+/** The plan of a year with an episode on each day. Between two episodes all machines sleep. */
+export const yearPlanOf = (seed: number, customers: number): Plan => {
+  const dice = new Generator(seed)
+  const world = drawWorld(dice, seed)
+  const drawDay = (day: number): Episode => {
+    const millis = dice.between(1500, 4000)
+    const time = isLastOfMonth(day)
+      ? DAY_MILLIS - BEFORE_MIDNIGHT_MILLIS
+      : dice.below(DAY_MILLIS - 2 * MOST_EPISODE_MILLIS)
+    return {
+      atMillis: day * DAY_MILLIS + time,
+      millis,
+      clients: [...new Set(Array.from({ length: MOST_CLIENTS }, () => dice.below(customers)))],
+      desks: drawDesks(dice),
+      faults: drawFaults(dice, `f${day}.`, millis, world.gateways)
+    }
+  }
+  const [first, ...others] = Array.from({ length: DAYS_OF_YEAR }, (_, day) => drawDay(day))
+  if (first === undefined) throw new Error("a year has no day")
+  return {
+    ...world,
+    beginsAtMillis: START_MILLIS,
+    endMillis: DAYS_OF_YEAR * DAY_MILLIS,
+    episodes: [first, ...others]
   }
 }
 
 /** The plan without some of its clients (`c1`), faults (`f1`) and desks. */
-export const without = (plan: Plan, names: ReadonlyArray<string>): Plan => ({
-  ...plan,
-  clients: plan.clients.filter((client) => !names.includes(`c${client}`)),
-  desks: plan.desks.filter((desk) => !names.includes(desk)),
-  faults: plan.faults.filter(({ name }) => !names.includes(name))
-})
+export const without = (plan: Plan, names: ReadonlyArray<string>): Plan => {
+  const cut = (episode: Episode): Episode => ({
+    ...episode,
+    clients: episode.clients.filter((client) => !names.includes(`c${client}`)),
+    desks: episode.desks.filter((desk) => !names.includes(desk)),
+    faults: episode.faults.filter(({ name }) => !names.includes(name))
+  })
+  const [first, ...others] = plan.episodes
+  return { ...plan, episodes: [cut(first), ...others.map(cut)] }
+}
 
-/** The command that plays a plan. */
-export const commandOf = (plan: Plan): string => {
-  const whole = planOf(plan.seed)
-  const missing = [
-    ...whole.clients
-      .filter((client) => !plan.clients.includes(client))
-      .map((client) => `c${client}`),
-    ...whole.desks.filter((desk) => !plan.desks.includes(desk)),
-    ...whole.faults.flatMap(({ name }) =>
-      plan.faults.some((fault) => fault.name === name) ? [] : [name]
-    )
-  ]
+/** The names of the parts of a plan that can be left out. */
+export const partsOf = ({ episodes }: Plan): ReadonlyArray<string> => [
+  ...new Set(
+    episodes.flatMap(({ clients, desks, faults }) => [
+      ...faults.map(({ name }) => name),
+      ...desks,
+      ...clients.map((client) => `c${client}`)
+    ])
+  )
+]
+
+/** The command that plays a plan, which was made from the `whole` one. */
+export const commandOf = (plan: Plan, whole: Plan): string => {
+  const parts = partsOf(plan)
+  const missing = partsOf(whole).filter((name) => !parts.includes(name))
   return [
     `npm run simulate -- --seed ${plan.seed}`,
-    ...(plan.millis === whole.millis ? [] : [`--until ${plan.millis}`]),
+    ...(whole.episodes.length > 1 ? ["--year"] : []),
+    ...(plan.endMillis === whole.endMillis ? [] : [`--until ${plan.endMillis}`]),
     ...(missing.length === 0 ? [] : [`--without "${missing.join(",")}"`])
   ].join(" ")
 }

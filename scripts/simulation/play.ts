@@ -3,7 +3,7 @@ import { Cause, Effect, Exit, Fiber, Schema } from "effect"
 import { readAudit, readBooks, readOpen } from "../chaos/books.ts"
 import { topUp } from "../chaos/customers.ts"
 import { judgeRecords } from "../chaos/judges/records.ts"
-import { open, type Verdict } from "../chaos/judges/verdict.ts"
+import { type Docket, open, type Verdict } from "../chaos/judges/verdict.ts"
 import { runClient } from "../chaos/load.ts"
 import { runOffice } from "../chaos/office.ts"
 import { makeWitness, type Witness } from "../chaos/witness.ts"
@@ -17,8 +17,8 @@ import {
 } from "./gateways.ts"
 import { Generator } from "./generator.ts"
 import { type Handler, layerClient, Network } from "./network.ts"
-import type { Plan } from "./plan.ts"
-import { randomness, START_MILLIS, time } from "./realm.ts"
+import type { Episode, Plan } from "./plan.ts"
+import { randomness, time } from "./realm.ts"
 import { type Foundation, resetDatabase } from "./template.ts"
 import { makeVendors, VENDORS_HOST } from "./vendors.ts"
 import { Actor, World } from "./world.ts"
@@ -61,8 +61,7 @@ const makeReceiver =
   }
 
 /** Waits until nothing is open. What is still open at the end of the time is a violation. */
-const awaitQuiet = Effect.gen(function* () {
-  const docket = open("I6", "all holds and tasks end within their deadlines")
+const awaitQuiet = Effect.fnUntraced(function* (docket: Docket) {
   const endMillis = time.elapsed() + QUIET_MILLIS
   let rest = yield* readOpen
   while (rest.length > 0 && time.elapsed() < endMillis) {
@@ -71,7 +70,6 @@ const awaitQuiet = Effect.gen(function* () {
   }
   for (const line of rest) docket.look(line)
   docket.look(null)
-  return docket.verdict
 })
 
 const crashOf = (exit: Exit.Exit<unknown, unknown> | null): ReadonlyArray<string> => {
@@ -89,7 +87,7 @@ const makeWorldWitness = (seed: number, { witness }: Foundation): Witness => ({
 export const play = async (foundation: Foundation, plan: Plan): Promise<Outcome> => {
   const { seed } = plan
   const { market } = foundation
-  time.reset(START_MILLIS)
+  time.reset(plan.beginsAtMillis)
   randomness.reset(seed)
   await resetDatabase(foundation)
   const world = new World(seed, plan.preemption)
@@ -119,19 +117,20 @@ export const play = async (foundation: Foundation, plan: Plan): Promise<Outcome>
   const operator = Effect.map(anyGateway, (gatewayUrl) => ({ gatewayUrl, adminToken: ADMIN_TOKEN }))
 
   /** Lets clients order while faults happen. */
-  const rage = Effect.gen(function* () {
+  const rage = Effect.fnUntraced(function* (episode: Episode, number: number) {
     yield* operator
-    const faults = scheduleFaults({ world, database, network, gateways }, plan.faults)
+    const faults = scheduleFaults({ world, database, network, gateways }, episode.faults)
     let isOver = false
     const clients = yield* Effect.forkChild(
       Effect.forEach(
-        plan.clients,
+        episode.clients,
         (index) => {
           const customer = market.customers[index]
           return customer === undefined
             ? Effect.void
             : runClient(witness, gateways, {
                 seed: String(seed),
+                name: `${number}.${index}`,
                 index,
                 customer,
                 isOver: () => isOver
@@ -140,8 +139,12 @@ export const play = async (foundation: Foundation, plan: Plan): Promise<Outcome>
         { concurrency: "unbounded", discard: true }
       )
     )
+    const poor = episode.clients.flatMap((index) => {
+      const organizationId = market.customers[index]?.organizationId ?? ""
+      return market.tight.includes(organizationId) ? [organizationId] : []
+    })
     const deposits = Effect.forEach(
-      market.tight,
+      new Set(poor),
       (organizationId) => topUp(witness, operator, organizationId, `top-up ${time.elapsed()}`),
       { concurrency: "unbounded" }
     )
@@ -160,16 +163,28 @@ export const play = async (foundation: Foundation, plan: Plan): Promise<Outcome>
         [
           Effect.forever(Effect.delay(deposits, TOP_UP_MILLIS)),
           Effect.forever(Effect.delay(audits, AUDIT_MILLIS)),
-          runOffice(witness, operator, market, plan.desks)
+          runOffice(witness, operator, market, episode.desks)
         ],
         { concurrency: "unbounded" }
       )
     )
-    yield* Effect.sleep(plan.millis)
+    yield* Effect.sleep(Math.min(episode.millis, plan.endMillis - episode.atMillis))
     isOver = true
     faults.stop()
     yield* Fiber.join(clients)
     yield* Fiber.interrupt(beside)
+  })
+
+  const quiet = open("I6", "all holds and tasks end within their deadlines")
+
+  /** Plays an episode until nothing is open. Until it begins, all machines sleep. */
+  const playEpisode = Effect.fnUntraced(function* (episode: Episode, number: number) {
+    if (number > 0) time.jump(episode.atMillis - world.elapsedMillis())
+    yield* Effect.timeoutOrElse(rage(episode, number), {
+      duration: episode.millis + QUIET_MILLIS,
+      orElse: () => Effect.die(new Error("somebody waits for ever"))
+    })
+    yield* awaitQuiet(quiet)
   })
 
   let verdicts: ReadonlyArray<Verdict> = []
@@ -180,18 +195,15 @@ export const play = async (foundation: Foundation, plan: Plan): Promise<Outcome>
     world.beforeTimeMoves = () => Promise.resolve()
     network.listen(VENDORS_HOST, vendorsActor, vendors.handle)
     for (const gateway of gateways) gateway.start()
-    yield* Effect.timeoutOrElse(rage, {
-      duration: plan.millis + QUIET_MILLIS,
-      orElse: () => Effect.die(new Error("somebody waits for ever"))
-    })
-    const quiet = yield* awaitQuiet
+    const episodes = plan.episodes.filter(({ atMillis }) => atMillis < plan.endMillis)
+    yield* Effect.forEach(episodes, playEpisode, { discard: true })
     const audits = open("I1-I7", "the audit view is empty whenever it is read")
     for (const line of new Set([...witness.audits.violations, ...(yield* readAudit)])) {
       audits.look(line)
     }
     audits.look(null)
     const books = yield* readBooks(yield* vendors.book)
-    verdicts = [audits.verdict, quiet, ...judgeRecords(books, witness, true)]
+    verdicts = [audits.verdict, quiet.verdict, ...judgeRecords(books, witness, true)]
   }).pipe(
     Effect.scoped,
     Effect.provide([layerSimulatedDatabase(database, driver, 1), layerClient(network, driver)]),
@@ -212,6 +224,6 @@ export const play = async (foundation: Foundation, plan: Plan): Promise<Outcome>
     statements: database.statementCount,
     requests: network.requestCount,
     orders: witness.orders.size,
-    simulatedMillis: time.elapsed()
+    simulatedMillis: world.elapsedMillis()
   }
 }

@@ -6,7 +6,7 @@ import "effect/schema/SchemaJITCompiler/enable"
 import { createHash } from "node:crypto"
 import { writeFileSync } from "node:fs"
 import { Schema } from "effect"
-import { commandOf, type Plan, planOf, without } from "./plan.ts"
+import { commandOf, MOST_CLIENTS, type Plan, planOf, without, yearPlanOf } from "./plan.ts"
 import { type Outcome, play } from "./play.ts"
 import { type Result, ResultLine, TaskLine } from "./protocol.ts"
 import { shrink } from "./shrink.ts"
@@ -37,15 +37,19 @@ const judge = async (foundation: Foundation, plan: Plan, isTwice: boolean) => {
   return { ...outcome, differing, violations: [...differing, ...outcome.violations] }
 }
 
+const market = { organizations: 6, clients: MOST_CLIENTS }
+const yearMarket = { organizations: 100, clients: 200 }
+
 const main = async (line: string): Promise<void> => {
   const task = Schema.decodeSync(TaskLine)(line)
   const database = await startDatabase()
   replaceTimers()
-  const foundation = await makeFoundation(database)
+  const foundation = await makeFoundation(database, task.isYear ? yearMarket : market)
   for (let index = 0; index < task.count; index += 1) {
     const seed = task.first + index * task.stride
-    const whole = without(planOf(seed), task.without)
-    const plan = task.untilMillis === null ? whole : { ...whole, millis: task.untilMillis }
+    const whole = task.isYear ? yearPlanOf(seed, yearMarket.clients) : planOf(seed)
+    const fewer = without(whole, task.without)
+    const plan = task.untilMillis === null ? fewer : { ...fewer, endMillis: task.untilMillis }
     const outcome = await judge(foundation, plan, task.isTwice)
     const { violations, differing, verdicts, log, ...counts } = outcome
     const isDifferent = differing.length > 0
@@ -58,12 +62,12 @@ const main = async (line: string): Promise<void> => {
       ...counts,
       seed,
       violations,
-      command: violations.length === 0 ? null : commandOf(least),
+      command: violations.length === 0 ? null : commandOf(least, whole),
       digest: digestOf(log),
       checked: Object.fromEntries(
         verdicts.map(({ id, rule, checked }) => [`${id} ${rule}`, checked])
       ),
-      faults: plan.faults.length
+      faults: plan.episodes.reduce((sum, { faults }) => sum + faults.length, 0)
     }
     if (task.logPath !== null) writeFileSync(task.logPath, `${log.join("\n")}\n`)
     process.stdout.write(`${encodeResult(result)}\n`)

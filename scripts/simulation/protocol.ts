@@ -6,6 +6,8 @@ export const Task = Schema.Struct({
   first: Schema.Int,
   stride: Schema.Int,
   count: Schema.Int,
+  /** Whether each seed is a year of many organisations, and not a world of some seconds. */
+  isYear: Schema.Boolean,
   /** Whether each seed is played a second time, and the two logs compared. */
   isTwice: Schema.Boolean,
   /** Whether a plan that breaks a rule is made smaller. */

@@ -7,7 +7,7 @@ import crypto from "node:crypto"
 import { syncBuiltinESMExports } from "node:module"
 import { Generator } from "./generator.ts"
 
-/** The time at which every world begins. */
+/** The earliest time at which a world begins. */
 export const START_MILLIS = Date.UTC(2027, 0, 1)
 
 interface Timer {
@@ -27,7 +27,12 @@ class SimulatedTime {
     this.timers.clear()
   }
 
-  /** Milliseconds since the world began. */
+  /** Moves the time on without the timers of that time, as a machine does that wakes up. */
+  jump(millis: number): void {
+    this.nowMillis += Math.max(0, millis)
+  }
+
+  /** Milliseconds since the beginning of all worlds. */
   elapsed(): number {
     return this.nowMillis - START_MILLIS
   }

@@ -1,5 +1,5 @@
 /** Makes a plan that breaks a rule smaller while it still does. */
-import { type Plan, without } from "./plan.ts"
+import { type Plan, partsOf, without } from "./plan.ts"
 
 /** Plays that the search may take. */
 const MOST_PLAYS = 60
@@ -23,16 +23,12 @@ export const shrink = async (
   }
   for (let before: Plan | null = null; before !== least; ) {
     before = least
-    for (const name of [
-      ...least.faults.map((fault) => fault.name),
-      ...least.desks,
-      ...least.clients.map((client) => `c${client}`)
-    ]) {
+    for (const name of partsOf(least)) {
       const fewer = without(least, [name])
-      if (fewer.clients.length > 0 && (await isSmaller(fewer))) least = fewer
+      if (await isSmaller(fewer)) least = fewer
     }
-    for (let step = least.millis / 2; step >= FINEST_MILLIS; step /= 2) {
-      const earlier = { ...least, millis: Math.round(least.millis - step) }
+    for (let step = least.endMillis / 2; step >= FINEST_MILLIS; step /= 2) {
+      const earlier = { ...least, endMillis: Math.round(least.endMillis - step) }
       if (await isSmaller(earlier)) least = earlier
     }
   }

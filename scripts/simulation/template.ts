@@ -12,7 +12,6 @@ import { Database, type PreparedDatabase } from "./database.ts"
 import { RECEIVER_HOST } from "./faults.ts"
 import { ADMIN_TOKEN, layerSimulatedDatabase, makeSimulatedGateway } from "./gateways.ts"
 import { layerClient, Network } from "./network.ts"
-import { MOST_CLIENTS } from "./plan.ts"
 import { randomness, START_MILLIS, time } from "./realm.ts"
 import { vendorsUrl } from "./vendors.ts"
 import { Actor, World } from "./world.ts"
@@ -71,7 +70,10 @@ const MARKET_MILLIS = 60_000
 const MARKET_MINUTES = 1
 
 /** Applies the gateway's schema and opens the market, both as a gateway does. */
-export const makeFoundation = async (prepared: PreparedDatabase): Promise<Foundation> => {
+export const makeFoundation = async (
+  prepared: PreparedDatabase,
+  size: { readonly organizations: number; readonly clients: number }
+): Promise<Foundation> => {
   time.reset(START_MILLIS - MARKET_MILLIS)
   const world = new World(0, 0)
   const database = new Database(prepared, world, new Actor("database"))
@@ -101,7 +103,7 @@ export const makeFoundation = async (prepared: PreparedDatabase): Promise<Founda
     return yield* openMarket(witness, operator, {
       simulatorUrl: vendorsUrl,
       receiverUrl: `http://${RECEIVER_HOST}`,
-      clients: MOST_CLIENTS,
+      ...size,
       minutes: MARKET_MINUTES
     })
   }).pipe(Effect.provide(layerClient(network, driver)), world.runAs(driver))

@@ -39,6 +39,7 @@ export class World {
   private readonly preemption: number
   private readonly runnable: Array<Task> = []
   private paused: Array<Task> = []
+  private readonly beginsAtMillis = time.nowMillis
 
   /** A fiber is preempted between two operations with the probability `preemption`. */
   constructor(seed: number, preemption: number) {
@@ -52,7 +53,12 @@ export class World {
   }
 
   note(actor: Actor, event: string): void {
-    this.log.push(`${time.elapsed()} ${actor.name} ${event}`)
+    this.log.push(`${this.elapsedMillis()} ${actor.name} ${event}`)
+  }
+
+  /** Milliseconds since the world began. */
+  elapsedMillis(): number {
+    return time.nowMillis - this.beginsAtMillis
   }
 
   schedule(actor: Actor, run: () => void): void {

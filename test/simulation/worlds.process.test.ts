@@ -20,6 +20,7 @@ describe("simulated worlds", () => {
       first: FIRST,
       count: SEEDS,
       processes: PROCESSES,
+      isYear: false,
       isTwice: true,
       isShrinking: true,
       untilMillis: null,
