@@ -72,6 +72,7 @@ const Orphan = Schema.Struct({
   upstream_id: Schema.NullOr(Schema.String),
   reason: Schema.String
 })
+const Delivery = Schema.Struct({ id: Schema.String })
 const CatalogVersion = Schema.Struct({
   version: Schema.BigInt,
   /** The fields that operators change in a run; null before the first change. */
@@ -98,6 +99,8 @@ export interface Books {
   readonly usage: ReadonlyArray<Usage>
   readonly tasks: ReadonlyArray<Task>
   readonly orphans: ReadonlyArray<Orphan>
+  /** The webhook messages that count as delivered. */
+  readonly deliveries: ReadonlyArray<typeof Delivery.Type>
   /** The versions of the catalog, the oldest first. */
   readonly catalogs: ReadonlyArray<typeof CatalogVersion.Type>
   readonly jobs: ReadonlyArray<Job>
@@ -155,6 +158,8 @@ export const readBooks = Effect.fnUntraced(function* (
              error_code FROM tasks`),
     orphans: yield* rowsOf(Orphan)(sql`
       SELECT organization_id, order_id AS hold_id, upstream_id, reason FROM orphans`),
+    deliveries: yield* rowsOf(Delivery)(sql`
+      SELECT id FROM webhook_messages WHERE state = 'delivered'`),
     catalogs: yield* rowsOf(CatalogVersion)(sql`
       SELECT version,
              jsonb_path_query_first(document, '$.channels[*] ? (@.id == "demo-fal").name')
@@ -174,14 +179,14 @@ export const readAudit = Effect.gen(function* () {
   return rows.map((row) => `${row.invariant} ${row.organizationId} ${row.subject}: ${row.detail}`)
 }).pipe(Effect.provide(layerDistribution))
 
-/** The holds, tasks and webhooks that are still open. */
-export const readOpen = Effect.gen(function* () {
+/** The holds, tasks and webhooks that are still open; webhooks after at most `tries` attempts. */
+export const readOpen = Effect.fnUntraced(function* (tries: number) {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* rowsOf(Schema.Struct({ id: Schema.String, what: Schema.String }))(sql`
     SELECT id, 'open hold' AS what FROM orders WHERE state = 'open'
     UNION ALL
     SELECT id, 'task ' || state FROM tasks WHERE state IN ('waiting', 'submitting', 'processing')
     UNION ALL
-    SELECT id, 'webhook' FROM webhook_messages WHERE state = 'pending' AND tries = 0`)
+    SELECT id, 'webhook' FROM webhook_messages WHERE state = 'pending' AND tries <= ${tries}`)
   return rows.map(({ id, what }) => `${what} ${id}`)
 })

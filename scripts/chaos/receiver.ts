@@ -20,9 +20,10 @@ export const makeReceiver = (witness: Witness) => {
       const { type, data } = decodeTold(body)
       const id = String(request.headers["webhook-id"])
       const organizationId = (request.url ?? "").slice(1)
-      witness.webhooks.push({ id, type, taskId: data.id, organizationId })
+      const isTaken = ++nth % FAILS_EVERY !== 0
+      witness.webhooks.push({ id, type, taskId: data.id, organizationId, isTaken })
       count(witness, "webhooks received")
-      response.writeHead(++nth % FAILS_EVERY === 0 ? 503 : 204).end()
+      response.writeHead(isTaken ? 204 : 503).end()
     })
   })
 }

@@ -122,14 +122,14 @@ const rage = Effect.fnUntraced(function* (options: ChaosOptions, world: World, w
 const settle = Effect.fnUntraced(function* (options: ChaosOptions) {
   const docket = open("I6", "all holds and tasks end within their deadlines")
   const patience = quietSeconds(options)
-  const quiet = yield* readOpen.pipe(
+  const quiet = yield* readOpen(0).pipe(
     Effect.repeat({
       schedule: Schedule.spaced("500 millis"),
       until: (left) => left.length === 0
     }),
     Effect.timeoutOption(`${patience} seconds`)
   )
-  if (quiet._tag === "None") for (const left of yield* readOpen) docket.look(left)
+  if (quiet._tag === "None") for (const left of yield* readOpen(0)) docket.look(left)
   else docket.look(null)
   return docket.verdict
 })

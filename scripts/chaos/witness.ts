@@ -140,6 +140,8 @@ export interface ReceivedWebhook {
   readonly type: string
   readonly taskId: string
   readonly organizationId: string
+  /** Whether the receiver answered that it has the message. */
+  readonly isTaken: boolean
 }
 
 export interface Moment {

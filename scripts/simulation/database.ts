@@ -286,9 +286,12 @@ export class Database {
   /** Runs messages, within this call: PGlite has answered them when it returns its promise. */
   private send(bytes: Buffer): Buffer {
     const answers: Array<Buffer> = []
-    void this.prepared.pglite.execProtocolRawStream(bytes, {
-      syncToFs: false,
-      onRawData: (answer) => answers.push(Buffer.from(answer))
+    // PostgreSQL's timer of its time-outs has no effect here, but it outlives a world.
+    time.withoutTimers(() => {
+      void this.prepared.pglite.execProtocolRawStream(bytes, {
+        syncToFs: false,
+        onRawData: (answer) => answers.push(Buffer.from(answer))
+      })
     })
     return Buffer.concat(answers)
   }

@@ -27,7 +27,13 @@ export const scheduleFaults = (
   const absentHosts = new Set<string>()
   let lostAnswers = 0
   let next = 0
-  let stepsLeft = faults[0]?.afterSteps ?? 0
+  const counts = {
+    steps: () => world.steps,
+    requests: () => network.requestCount,
+    statements: () => database.statementCount
+  }
+  /** The count at which the next fault happens; null before its time. */
+  let dueCount: number | null = null
 
   network.mishapOf = (client, host) => {
     if (absentHosts.has(host)) return "refused"
@@ -102,10 +108,11 @@ export const scheduleFaults = (
   world.onStep = () => {
     const fault = faults[next]
     if (fault === undefined || time.elapsed() - beganAtMillis < fault.atMillis) return
-    stepsLeft -= 1
-    if (stepsLeft > 0) return
+    const count = counts[fault.of]()
+    dueCount ??= count + fault.after
+    if (count < dueCount) return
     next += 1
-    stepsLeft = faults[next]?.afterSteps ?? 0
+    dueCount = null
     happen(fault)
   }
 

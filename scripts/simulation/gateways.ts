@@ -24,10 +24,14 @@ const secrets = {
   adminToken: Redacted.make(ADMIN_TOKEN)
 }
 
+/** The delays between the attempts of a webhook. */
+export const RETRIES_SECONDS: ReadonlyArray<number> = [1, 1, 2, 3, 5, 8, 13]
+
 /** Deadlines short enough that every order of a world ends in seconds. */
 const settings = {
   ...defaultSettings,
   webhookAllowPrivate: true,
+  webhookRetrySeconds: [...RETRIES_SECONDS],
   askIntervalSeconds: 1,
   pollerSeconds: 1,
   leaseSeconds: 1,
@@ -52,7 +56,7 @@ export const layerSimulatedDatabase = (database: Database, actor: Actor, maxConn
     maxConnections
   })
 
-const layerGateway = (database: Database, network: Network, actor: Actor) =>
+const layerGateway = (database: Database, network: Network, actor: Actor, soleGateway: boolean) =>
   Layer.effect(
     Requests,
     Effect.map(
@@ -78,7 +82,7 @@ const layerGateway = (database: Database, network: Network, actor: Actor) =>
       )
     ),
     Layer.provide(layerStoredDocuments),
-    Layer.provide(Layer.succeed(Settings, settings))
+    Layer.provide(Layer.succeed(Settings, { ...settings, soleGateway }))
   )
 
 /** The clock of a machine whose wall clock is ahead of the database's. */
@@ -128,6 +132,8 @@ export const makeSimulatedGateway = (options: {
   readonly network: Network
   /** By how much its wall clock is ahead. */
   readonly skewMillis: number
+  /** Whether it is the only one, and knows that. */
+  readonly isAlone: boolean
   readonly restartMillis: () => number
 }): SimulatedGateway => {
   const { name, world, database, network } = options
@@ -140,7 +146,9 @@ export const makeSimulatedGateway = (options: {
 
   const serve = Effect.fnUntraced(function* (actor: Actor) {
     const context = yield* Layer.buildWithMemoMap(
-      layerGateway(database, network, actor).pipe(Layer.provide(layerLogs(world, actor))),
+      layerGateway(database, network, actor, options.isAlone).pipe(
+        Layer.provide(layerLogs(world, actor))
+      ),
       Layer.makeMemoMapUnsafe(),
       yield* Effect.scope
     )

@@ -5,13 +5,17 @@ import type { CutMoment } from "./database.ts"
 import { Generator } from "./generator.ts"
 import { START_MILLIS } from "./realm.ts"
 
+/** What a fault comes right after: a scheduling point, a request that was sent, a statement. */
+export type Moment = "steps" | "requests" | "statements"
+
 interface At {
   /** The name by which a fault can be left out: `f1`. */
   readonly name: string
   /** Simulated time from the beginning of the episode on. */
   readonly atMillis: number
-  /** Scheduling points after that time. */
-  readonly afterSteps: number
+  /** How many of what has to happen after that time. */
+  readonly after: number
+  readonly of: Moment
 }
 
 export type Fault = At &
@@ -62,7 +66,7 @@ const MOST_EPISODE_MILLIS = 120_000
 const makeFault = (dice: Generator, at: At, gateways: number): Fault => {
   const gateway = dice.below(gateways)
   const millis = dice.between(200, 3000)
-  switch (dice.below(12)) {
+  switch (dice.below(14)) {
     case 0:
     case 1:
     case 2:
@@ -70,6 +74,8 @@ const makeFault = (dice: Generator, at: At, gateways: number): Fault => {
     case 3:
       return { ...at, kind: "gateway stopped", gateway }
     case 4:
+    case 12:
+    case 13:
       // Longer than a lease.
       return { ...at, kind: "gateway frozen", gateway, millis: dice.between(1000, 5000) }
     case 5:
@@ -101,15 +107,22 @@ const beginnings = [
 /** The part of a plan that does not depend on how long the world is. */
 const drawWorld = (dice: Generator, seed: number) => ({
   seed,
-  gateways: dice.between(2, 3),
+  gateways: dice.pick([1, 2, 2, 2, 3, 3]),
   preemption: dice.pick([0, 0.0005, 0.002, 0.01])
 })
+
+const mostAfter = { steps: 150, requests: 10, statements: 40 }
+
+const drawMoment = (dice: Generator): { readonly of: Moment; readonly after: number } => {
+  const of = dice.pick<Moment>(["steps", "requests", "statements"])
+  return { of, after: dice.below(mostAfter[of]) }
+}
 
 const drawFaults = (dice: Generator, name: string, millis: number, gateways: number) =>
   Array.from({ length: dice.below(MOST_FAULTS + 1) }, () => dice.below(millis))
     .toSorted((a, b) => a - b)
     .map((atMillis, index) =>
-      makeFault(dice, { name: `${name}${index}`, atMillis, afterSteps: dice.below(150) }, gateways)
+      makeFault(dice, { name: `${name}${index}`, atMillis, ...drawMoment(dice) }, gateways)
     )
 
 const drawDesks = (dice: Generator) => desks.filter(() => dice.isHit(DESK_PROBABILITY))

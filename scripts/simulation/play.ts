@@ -13,6 +13,7 @@ import {
   ADMIN_TOKEN,
   layerSimulatedDatabase,
   makeSimulatedGateway,
+  RETRIES_SECONDS,
   type SimulatedGateway
 } from "./gateways.ts"
 import { Generator } from "./generator.ts"
@@ -51,22 +52,24 @@ const makeReceiver =
   (witness: Witness, dice: Generator): Handler =>
   async (request) => {
     const { type, data } = decodeMessage(await request.text())
+    const isTaken = !dice.isHit(0.1)
     witness.webhooks.push({
       id: request.headers.get("webhook-id") ?? "",
       type,
       taskId: data.id,
-      organizationId: new URL(request.url).pathname.slice(1)
+      organizationId: new URL(request.url).pathname.slice(1),
+      isTaken
     })
-    return new Response(null, { status: dice.isHit(0.1) ? 503 : 204 })
+    return new Response(null, { status: isTaken ? 204 : 503 })
   }
 
 /** Waits until nothing is open. What is still open at the end of the time is a violation. */
 const awaitQuiet = Effect.fnUntraced(function* (docket: Docket) {
   const endMillis = time.elapsed() + QUIET_MILLIS
-  let rest = yield* readOpen
+  let rest = yield* readOpen(RETRIES_SECONDS.length)
   while (rest.length > 0 && time.elapsed() < endMillis) {
     yield* Effect.sleep(LOOK_MILLIS)
-    rest = yield* readOpen
+    rest = yield* readOpen(RETRIES_SECONDS.length)
   }
   for (const line of rest) docket.look(line)
   docket.look(null)
@@ -110,6 +113,7 @@ export const play = async (foundation: Foundation, plan: Plan): Promise<Outcome>
         database,
         network,
         skewMillis: dice.between(-5000, 5000),
+        isAlone: plan.gateways === 1,
         restartMillis: () => dice.between(100, 4000)
       })
   )
@@ -189,10 +193,12 @@ export const play = async (foundation: Foundation, plan: Plan): Promise<Outcome>
 
   let verdicts: ReadonlyArray<Verdict> = []
   const program = Effect.gen(function* () {
-    // The vendors read files, which takes real time.
-    world.beforeTimeMoves = () => world.awaitRunnable()
+    world.isReading = true
     const vendors = yield* makeVendors(network).pipe(world.runAs(vendorsActor))
-    world.beforeTimeMoves = () => Promise.resolve()
+    world.isReading = false
+    // Until the time moves, everything that the reading has left to do is done.
+    yield* Effect.sleep(1)
+    world.begin()
     network.listen(VENDORS_HOST, vendorsActor, vendors.handle)
     for (const gateway of gateways) gateway.start()
     const episodes = plan.episodes.filter(({ atMillis }) => atMillis < plan.endMillis)

@@ -20,6 +20,7 @@ class SimulatedTime {
   nowMillis = START_MILLIS
   private lastId = 0
   private readonly timers = new Map<number, Timer>()
+  private isDeaf = false
 
   reset(nowMillis: number): void {
     this.nowMillis = nowMillis
@@ -38,6 +39,7 @@ class SimulatedTime {
   }
 
   set(delayMillis: number, ring: () => void): number {
+    if (this.isDeaf) return this.lastId
     this.lastId += 1
     // Whole milliseconds, as timers of the real clock have them.
     const atMillis = this.nowMillis + Math.max(0, Math.ceil(delayMillis))
@@ -46,7 +48,17 @@ class SimulatedTime {
   }
 
   cancel(id: number): void {
-    this.timers.delete(id)
+    if (!this.isDeaf) this.timers.delete(id)
+  }
+
+  /** Runs what may set and cancel timers of its own, which are never to ring. */
+  withoutTimers(run: () => void): void {
+    this.isDeaf = true
+    try {
+      run()
+    } finally {
+      this.isDeaf = false
+    }
   }
 
   /**

@@ -85,6 +85,7 @@ export const makeFoundation = async (
     database,
     network,
     skewMillis: 0,
+    isAlone: true,
     restartMillis: () => 0
   })
   const witness = makeWitness("")
@@ -94,10 +95,9 @@ export const makeFoundation = async (
     )
   )
   const program = Effect.gen(function* () {
-    // The migrations read files, which takes real time.
-    world.beforeTimeMoves = () => world.awaitRunnable()
+    world.isReading = true
     yield* Effect.scoped(Layer.build(schema))
-    world.beforeTimeMoves = () => Promise.resolve()
+    world.isReading = false
     gateway.start()
     const operator = { gatewayUrl: yield* gateway.url, adminToken: ADMIN_TOKEN }
     return yield* openMarket(witness, operator, {

@@ -23,8 +23,8 @@ interface Task {
 /** Operations after which a fiber of Effect's own scheduler lets others run. */
 const MOST_OPERATIONS = 2048
 
-/** Steps of a world that is in a loop in which no time passes. */
-const MOST_STEPS = 500_000
+/** Steps without any time of a world that is in a loop. */
+const MOST_STEPS = 200_000
 
 export class World {
   /** Everything that happened, one line each. The same seed writes the same lines. */
@@ -32,8 +32,9 @@ export class World {
   steps = 0
   /** Called before each step. */
   onStep: () => void = () => undefined
-  /** Called when nothing can run, before the time moves. */
-  beforeTimeMoves: () => Promise<void> = () => Promise.resolve()
+  /** Whether files are read, which takes real time: then the time stands still. */
+  isReading = false
+  private readonly seed: number
   private readonly dice: Generator
   private readonly random: (typeof Random.Random)["Service"]
   private readonly preemption: number
@@ -43,6 +44,7 @@ export class World {
 
   /** A fiber is preempted between two operations with the probability `preemption`. */
   constructor(seed: number, preemption: number) {
+    this.seed = seed
     this.dice = new Generator(seed)
     const numbers = new Generator(seed + 3)
     this.random = {
@@ -50,6 +52,11 @@ export class World {
       nextDoubleUnsafe: () => numbers.fraction()
     }
     this.preemption = preemption
+  }
+
+  /** Begins with the seed's choices. Those before may have depended on when a file was read. */
+  begin(): void {
+    this.dice.reset(this.seed)
   }
 
   note(actor: Actor, event: string): void {
@@ -78,11 +85,6 @@ export class World {
       this.runnable.push(...this.paused.filter((task) => task.actor === actor))
       this.paused = this.paused.filter((task) => task.actor !== actor)
     })
-  }
-
-  /** Waits until something can run, for answers that come from outside of the world. */
-  async awaitRunnable(): Promise<void> {
-    while (this.runnable.length === 0) await promisesAtRest()
   }
 
   /**
@@ -131,7 +133,7 @@ export class World {
 
   /** Moves the time to the next timers; false where there are none. */
   private async moveTime(): Promise<boolean> {
-    await this.beforeTimeMoves()
+    while (this.isReading && this.runnable.length === 0) await promisesAtRest()
     if (this.runnable.length > 0) return true
     const timers = time.advance()
     for (const ring of timers) ring()
@@ -160,10 +162,11 @@ export class World {
     Effect.runFork(program).addObserver((exit) => {
       end = exit
     })
-    while (end === null && this.steps < MOST_STEPS) {
+    for (let moved = this.steps; end === null && this.steps < moved + MOST_STEPS; ) {
       await promisesAtRest()
       if (this.runnable.length > 0) this.runNext()
-      else if (!(await this.moveTime())) break
+      else if (await this.moveTime()) moved = this.steps
+      else break
     }
     return end
   }

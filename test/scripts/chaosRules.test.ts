@@ -54,7 +54,13 @@ describe("cancels", () => {
     const witness = makeWitness("canary")
     witness.cancels.push({ order: clip, taskId: task.id, startedAt: 0, endedAt: 1, answer })
     for (const id of messages) {
-      witness.webhooks.push({ id, type: "video.failed", taskId: task.id, organizationId: "org" })
+      witness.webhooks.push({
+        id,
+        type: "video.failed",
+        taskId: task.id,
+        organizationId: "org",
+        isTaken: true
+      })
     }
     return violatedIn(judgeCancels({ ...cancelledBooks, ...books }, witness))
   }
@@ -252,6 +258,19 @@ describe("images that are read later, and texts", () => {
     const kept = { ...unread, orphans: [] }
     assert.include(violatedIn(judgeLedger(kept)), "I7")
     assert.deepStrictEqual(violatedIn(judgeWebhooks(stopped, witness)), ["W1"])
+  })
+
+  it("are delivered where their receiver took the message", () => {
+    const books = { ...sound, deliveries: [{ id: "msg_1" }] }
+    const violated = (isTaken: boolean) => {
+      const witness = makeWitness("canary")
+      const { id: taskId } = task
+      const told = { type: "video.completed", taskId, organizationId: task.organization_id }
+      witness.webhooks.push({ ...told, id: "msg_1", isTaken })
+      return violatedIn(judgeWebhooks(books, witness))
+    }
+    assert.deepStrictEqual(violated(true), [])
+    assert.deepStrictEqual(violated(false), ["W4"])
   })
 
   const talk: Order = { ...paint, model: "talk-1", kind: "text", promptDigest: "f".repeat(64) }

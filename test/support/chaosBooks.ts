@@ -126,6 +126,7 @@ export const sound: Books = {
   usage: [usageOf("vt_1", "clip-1", 3_000_000_000n), usageOf("im_1", "paint-1", 1_000_000_000n)],
   tasks: [task],
   orphans: [],
+  deliveries: [],
   catalogs: [],
   jobs: [jobOf(clip, "job-v"), jobOf(paint, "job-i")]
 }

@@ -18,6 +18,7 @@ export const judgeWebhooks = (books: Books, witness: Witness): ReadonlyArray<Ver
   const delivered = open("W1", "every ended task was told to the endpoint of its organisation")
   const once = open("W2", "what was told of one task has one id, however often it came")
   const committed = open("W3", "nothing was told but ends that stand in the database")
+  const taken = open("W4", "what counts as delivered was taken by its receiver")
 
   const byTask = groupBy(witness.webhooks, ({ taskId }) => taskId)
   for (const task of books.tasks) {
@@ -39,5 +40,9 @@ export const judgeWebhooks = (books: Books, witness: Witness): ReadonlyArray<Ver
     const isTrue = task?.organization_id === organizationId && eventOf(task) === type
     committed.look(isTrue ? null : `${id} told ${type} of ${taskId}, which is ${task?.state}`)
   }
-  return [delivered.verdict, once.verdict, committed.verdict]
+  const takenIds = new Set(witness.webhooks.flatMap(({ id, isTaken }) => (isTaken ? [id] : [])))
+  for (const { id } of books.deliveries) {
+    taken.look(takenIds.has(id) ? null : `${id} counts as delivered`)
+  }
+  return [delivered.verdict, once.verdict, committed.verdict, taken.verdict]
 }
