@@ -55,6 +55,8 @@ export interface Plan {
 export const MOST_CLIENTS = 4
 
 const DESK_PROBABILITY = 0.25
+/** That of the finance desk, whose work has more parts than one world does. */
+const FINANCE_PROBABILITY = 0.5
 const MOST_FAULTS = 7
 /** The time in which an episode comes to its end. */
 const MOST_EPISODE_MILLIS = 120_000
@@ -112,7 +114,8 @@ const drawFaults = (dice: Generator, name: string, millis: number, gateways: num
       makeFault(dice, { name: `${name}${index}`, atMillis, afterSteps: dice.below(150) }, gateways)
     )
 
-const drawDesks = (dice: Generator) => desks.filter(() => dice.isHit(DESK_PROBABILITY))
+const drawDesks = (dice: Generator) =>
+  desks.filter((desk) => dice.isHit(desk === "finance" ? FINANCE_PROBABILITY : DESK_PROBABILITY))
 
 /** The plan of a world of some seconds. */
 export const planOf = (seed: number): Plan => {

@@ -2,6 +2,7 @@
 import { Cause, Effect, Exit, Fiber, Schema } from "effect"
 import { readAudit, readBooks, readOpen } from "../chaos/books.ts"
 import { topUp } from "../chaos/customers.ts"
+import { runFinance } from "../chaos/finance.ts"
 import { judgeRecords } from "../chaos/judges/records.ts"
 import { type Docket, open, type Verdict } from "../chaos/judges/verdict.ts"
 import { runClient } from "../chaos/load.ts"
@@ -139,6 +140,11 @@ export const play = async (foundation: Foundation, plan: Plan): Promise<Outcome>
         { concurrency: "unbounded", discard: true }
       )
     )
+    const finance = yield* Effect.forkChild(
+      episode.desks.includes("finance")
+        ? runFinance(witness, operator, `finance ${number}`)
+        : Effect.void
+    )
     const poor = episode.clients.flatMap((index) => {
       const organizationId = market.customers[index]?.organizationId ?? ""
       return market.tight.includes(organizationId) ? [organizationId] : []
@@ -172,6 +178,7 @@ export const play = async (foundation: Foundation, plan: Plan): Promise<Outcome>
     isOver = true
     faults.stop()
     yield* Fiber.join(clients)
+    yield* Fiber.join(finance)
     yield* Fiber.interrupt(beside)
   })
 

@@ -23,7 +23,7 @@ export const judgeWebhooks = (books: Books, witness: Witness): ReadonlyArray<Ver
   for (const task of books.tasks) {
     const { id, organization_id, state } = task
     const event = eventOf(task)
-    if (event === null) continue
+    if (event === null || witness.untold.has(organization_id)) continue
     const messages = byTask.get(id) ?? []
     const such = messages.filter(
       ({ type, organizationId }) => type === event && organizationId === organization_id
