@@ -10,7 +10,7 @@ import type { Till } from "./finance/till.ts"
 import { count, type Witness } from "./witness.ts"
 
 /** The number of the parts of its work that it does, beside that of a midnight. */
-const PARTS = 3
+const PARTS = 4
 /** The time after which a part is given up. */
 const PATIENCE = "60 seconds"
 

@@ -48,6 +48,8 @@ export interface Plan {
   readonly endMillis: number
   /** The probability that a fiber is preempted between two operations. */
   readonly preemption: number
+  /** Whether the books are damaged in the end, which the audit has to tell. */
+  readonly isTampered: boolean
   readonly episodes: readonly [Episode, ...ReadonlyArray<Episode>]
 }
 
@@ -56,7 +58,8 @@ export const MOST_CLIENTS = 4
 
 const DESK_PROBABILITY = 0.25
 /** That of the finance desk, whose work has more parts than one world does. */
-const FINANCE_PROBABILITY = 0.5
+const FINANCE_PROBABILITY = 0.75
+const TAMPER_PROBABILITY = 0.3
 const MOST_FAULTS = 7
 /** The time in which an episode comes to its end. */
 const MOST_EPISODE_MILLIS = 120_000
@@ -104,7 +107,8 @@ const beginnings = [
 const drawWorld = (dice: Generator, seed: number) => ({
   seed,
   gateways: dice.between(2, 3),
-  preemption: dice.pick([0, 0.0005, 0.002, 0.01])
+  preemption: dice.pick([0, 0.0005, 0.002, 0.01]),
+  isTampered: dice.isHit(TAMPER_PROBABILITY)
 })
 
 const drawFaults = (dice: Generator, name: string, millis: number, gateways: number) =>

@@ -20,6 +20,7 @@ import { Generator } from "./generator.ts"
 import { type Handler, layerClient, Network } from "./network.ts"
 import type { Episode, Plan } from "./plan.ts"
 import { randomness, time } from "./realm.ts"
+import { judgeTampering } from "./tamper.ts"
 import { type Foundation, resetDatabase } from "./template.ts"
 import { makeVendors, VENDORS_HOST } from "./vendors.ts"
 import { Actor, World } from "./world.ts"
@@ -211,6 +212,10 @@ export const play = async (foundation: Foundation, plan: Plan): Promise<Outcome>
     audits.look(null)
     const books = yield* readBooks(yield* vendors.book)
     verdicts = [audits.verdict, quiet.verdict, ...judgeRecords(books, witness, true)]
+    if (plan.isTampered) {
+      const tampering = yield* judgeTampering(yield* operator, market.customers[0])
+      verdicts = [...verdicts, ...tampering]
+    }
   }).pipe(
     Effect.scoped,
     Effect.provide([layerSimulatedDatabase(database, driver, 1), layerClient(network, driver)]),

@@ -14,6 +14,10 @@ const eventOf = (task: Pick<Task, "id" | "state">): string | null => {
   return task.state === "rejected" && kind === "image" ? "image.failed" : null
 }
 
+/** The event that has to be told of a task; null where nobody is to be told. */
+const toldOf = (task: Task, { untold }: Witness): string | null =>
+  untold.has(task.organization_id) ? null : eventOf(task)
+
 export const judgeWebhooks = (books: Books, witness: Witness): ReadonlyArray<Verdict> => {
   const delivered = open("W1", "every ended task was told to the endpoint of its organisation")
   const once = open("W2", "what was told of one task has one id, however often it came")
@@ -22,8 +26,8 @@ export const judgeWebhooks = (books: Books, witness: Witness): ReadonlyArray<Ver
   const byTask = groupBy(witness.webhooks, ({ taskId }) => taskId)
   for (const task of books.tasks) {
     const { id, organization_id, state } = task
-    const event = eventOf(task)
-    if (event === null || witness.untold.has(organization_id)) continue
+    const event = toldOf(task, witness)
+    if (event === null) continue
     const messages = byTask.get(id) ?? []
     const such = messages.filter(
       ({ type, organizationId }) => type === event && organizationId === organization_id
