@@ -5,7 +5,8 @@
 import { Effect, Random } from "effect"
 import type { HttpClient } from "effect/http"
 import type { Operator } from "./customers.ts"
-import { isNearMidnight, midnightPart, parts } from "./finance/parts.ts"
+import { isNearMidnight } from "./finance/budgets.ts"
+import { midnightPart, parts } from "./finance/parts.ts"
 import type { Till } from "./finance/till.ts"
 import { count, type Witness } from "./witness.ts"
 

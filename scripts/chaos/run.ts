@@ -117,7 +117,8 @@ const rage = Effect.fnUntraced(function* (options: ChaosOptions, world: World, w
   yield* Fiber.join(clients)
   yield* Fiber.join(finance)
   yield* Fiber.interrupt(beside)
-  return [...new Set([...witness.orders.values()].map(({ customer }) => customer.key))]
+  const buyers = [...witness.orders.values()].map(({ customer }) => customer)
+  return [...new Set([...market.customers, ...buyers].map(({ key }) => key))]
 })
 
 /**
