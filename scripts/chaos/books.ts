@@ -11,7 +11,9 @@ import { type AcceptedEntry, BookEntry, type EndedEntry } from "../../src/simula
 const Pool = Schema.Struct({
   organization_id: Schema.String,
   balance: Schema.BigInt,
-  held: Schema.BigInt
+  held: Schema.BigInt,
+  /** How far holds may ever have taken the pool below zero. */
+  highest_overdraft: Schema.BigInt
 })
 const Transfer = Schema.Struct({
   organization_id: Schema.String,
@@ -135,7 +137,8 @@ export const readBooks = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Books, never, SqlClient.SqlClient> {
   const sql = yield* SqlClient.SqlClient
   return {
-    pools: yield* rowsOf(Pool)(sql`SELECT organization_id, balance, held FROM pools`),
+    pools: yield* rowsOf(Pool)(sql`
+      SELECT organization_id, balance, held, highest_overdraft FROM pools`),
     transfers: yield* rowsOf(Transfer)(sql`
       SELECT organization_id, kind, debit, credit, amount, NULL AS hold_id, reference FROM transfers
       UNION ALL

@@ -26,8 +26,10 @@ const paths = {
   text: "chat/completions"
 } as const
 
+export const pathOf = ({ kind }: Order): string => paths[kind]
+
 /** The outcome of a response. A response that does not come from a gateway counts as lost. */
-const outcomeOf = (order: Order, answer: Answer): Outcome => {
+export const outcomeOf = (order: Order, answer: Answer): Outcome => {
   const { status, text } = answer
   if (status < 200 || status >= 300) {
     const code = readError(answer)?.error.code
@@ -66,7 +68,7 @@ const makeClient = (witness: Witness, gateways: ReadonlyArray<Gateway>) => {
   const attempt = Effect.fnUntraced(function* (order: Order, hangUpAfterMillis: number | null) {
     const gateway = yield* anyGateway(gateways)
     const startedAt = yield* Clock.currentTimeMillis
-    const answered = send(`${gateway.url}/v1/${paths[order.kind]}`, {
+    const answered = send(`${gateway.url}/v1/${pathOf(order)}`, {
       key: order.customer.key,
       json: order.json,
       headers: {

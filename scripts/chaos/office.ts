@@ -26,7 +26,7 @@ const CONFLICT = 412
 const isDone = ({ status }: Answer): boolean => status >= 200 && status < 300
 
 /** Whether the same request may be answered otherwise a little later. */
-const isPassing = ({ status }: Answer): boolean => status >= 500 || status === 429
+export const isPassing = ({ status }: Answer): boolean => status >= 500 || status === 429
 
 /** Sends one request of an operator; null where no answer came. */
 const ask = Effect.fnUntraced(function* (
@@ -223,7 +223,7 @@ const changeBudget = (witness: Witness, anyGateway: AnyGateway, budget: Budget) 
 }
 
 /** What operators change. */
-export const desks = ["catalog", "price lists", "keys", "budgets"] as const
+export const desks = ["catalog", "price lists", "keys", "budgets", "finance"] as const
 export type Desk = (typeof desks)[number]
 
 /** The operators of some desks at work, until they are interrupted. */
@@ -237,7 +237,9 @@ export const runOffice = (
     catalog: catalogDesks.map((desk) => changeCatalog(witness, anyGateway, desk)),
     "price lists": [changePriceLists(witness, anyGateway, market)],
     keys: [changeKeys(witness, anyGateway, market)],
-    budgets: witness.budgets.map((budget) => changeBudget(witness, anyGateway, budget))
+    budgets: witness.budgets.map((budget) => changeBudget(witness, anyGateway, budget)),
+    // It comes to an end by itself, for which its driver waits.
+    finance: []
   }
   return Effect.all(
     chosen.flatMap((desk) => work[desk]),

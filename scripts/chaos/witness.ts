@@ -24,6 +24,8 @@ export interface Order {
   readonly idempotencyKey: string | null
   /** The seconds for which the order may wait for a place at its channel; null if it does not. */
   readonly maxWait: number | null
+  /** The hold, where it is not that of the product and its units. */
+  readonly holdNano?: bigint
 }
 
 /** One request for an order, with times in milliseconds since 1970. */
@@ -133,6 +135,25 @@ export interface CatalogChange {
   acknowledged: boolean
 }
 
+export const financeRules = {
+  F1: "a transfer is done once for its reference, and no further than money reaches",
+  F2: "a pool has what was paid in less what was taken out, and holds what is open",
+  F3: "an order is taken exactly as far as the balance and the credit reach",
+  F4: "an order is taken exactly as far as its budgets reach, and the narrowest refuses",
+  F5: "a budget counts what its own orders of its period hold and were charged",
+  F6: "an order is taken exactly as far as open orders leave money, whatever they come to",
+  F7: "each percent of a budget is told once"
+} as const
+export type FinanceRule = keyof typeof financeRules
+
+/** An answer to the finance desk beside the one that its books let it expect. */
+export interface FinanceNote {
+  readonly rule: FinanceRule
+  readonly what: string
+  readonly expected: string
+  readonly answer: string
+}
+
 /** A message as the receiver of webhooks got it. */
 export interface ReceivedWebhook {
   /** The id of the message, which is the same for all its deliveries. */
@@ -165,7 +186,10 @@ export interface Witness {
   readonly catalogChanges: Array<CatalogChange>
   /** One entry for each answer to an operator: its refusal, or null where it was done. */
   readonly office: Array<string | null>
+  readonly finance: Array<FinanceNote>
   readonly webhooks: Array<ReceivedWebhook>
+  /** The organisations that have no receiver of webhooks. */
+  readonly untold: Set<string>
   /** The violations that the audit view reported during the run. */
   readonly audits: { read: number; readonly violations: Array<string> }
   /** Samples, taken at regular times, of whether any gateway was able to respond. */
@@ -186,7 +210,9 @@ export const makeWitness = (canary: string): Witness => ({
   keyUses: [],
   catalogChanges: [],
   office: [],
+  finance: [],
   webhooks: [],
+  untold: new Set(),
   audits: { read: 0, violations: [] },
   moments: [],
   counts: new Map()

@@ -52,6 +52,8 @@ export interface Plan {
   readonly endMillis: number
   /** The probability that a fiber is preempted between two operations. */
   readonly preemption: number
+  /** Whether the books are damaged in the end, which the audit has to tell. */
+  readonly isTampered: boolean
   readonly episodes: readonly [Episode, ...ReadonlyArray<Episode>]
 }
 
@@ -59,6 +61,9 @@ export interface Plan {
 export const MOST_CLIENTS = 4
 
 const DESK_PROBABILITY = 0.25
+/** That of the finance desk, whose work has more parts than one world does. */
+const FINANCE_PROBABILITY = 0.5
+const TAMPER_PROBABILITY = 0.3
 const MOST_FAULTS = 7
 /** The time in which an episode comes to its end. */
 const MOST_EPISODE_MILLIS = 120_000
@@ -108,7 +113,8 @@ const beginnings = [
 const drawWorld = (dice: Generator, seed: number) => ({
   seed,
   gateways: dice.pick([1, 2, 2, 2, 3, 3]),
-  preemption: dice.pick([0, 0.0005, 0.002, 0.01])
+  preemption: dice.pick([0, 0.0005, 0.002, 0.01]),
+  isTampered: dice.isHit(TAMPER_PROBABILITY)
 })
 
 const mostAfter = { steps: 150, requests: 10, statements: 40 }
@@ -125,7 +131,8 @@ const drawFaults = (dice: Generator, name: string, millis: number, gateways: num
       makeFault(dice, { name: `${name}${index}`, atMillis, ...drawMoment(dice) }, gateways)
     )
 
-const drawDesks = (dice: Generator) => desks.filter(() => dice.isHit(DESK_PROBABILITY))
+const drawDesks = (dice: Generator) =>
+  desks.filter((desk) => dice.isHit(desk === "finance" ? FINANCE_PROBABILITY : DESK_PROBABILITY))
 
 /** The plan of a world of some seconds. */
 export const planOf = (seed: number): Plan => {

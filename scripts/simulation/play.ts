@@ -2,6 +2,7 @@
 import { Cause, Effect, Exit, Fiber, Schema } from "effect"
 import { readAudit, readBooks, readOpen } from "../chaos/books.ts"
 import { topUp } from "../chaos/customers.ts"
+import { runFinance } from "../chaos/finance.ts"
 import { judgeRecords } from "../chaos/judges/records.ts"
 import { type Docket, open, type Verdict } from "../chaos/judges/verdict.ts"
 import { runClient } from "../chaos/load.ts"
@@ -20,6 +21,7 @@ import { Generator } from "./generator.ts"
 import { type Handler, layerClient, Network } from "./network.ts"
 import type { Episode, Plan } from "./plan.ts"
 import { randomness, time } from "./realm.ts"
+import { judgeTampering } from "./tamper.ts"
 import { type Foundation, resetDatabase } from "./template.ts"
 import { makeVendors, VENDORS_HOST } from "./vendors.ts"
 import { Actor, World } from "./world.ts"
@@ -143,6 +145,11 @@ export const play = async (foundation: Foundation, plan: Plan): Promise<Outcome>
         { concurrency: "unbounded", discard: true }
       )
     )
+    const finance = yield* Effect.forkChild(
+      episode.desks.includes("finance")
+        ? runFinance(witness, operator, `finance ${number}`)
+        : Effect.void
+    )
     const poor = episode.clients.flatMap((index) => {
       const organizationId = market.customers[index]?.organizationId ?? ""
       return market.tight.includes(organizationId) ? [organizationId] : []
@@ -176,6 +183,7 @@ export const play = async (foundation: Foundation, plan: Plan): Promise<Outcome>
     isOver = true
     faults.stop()
     yield* Fiber.join(clients)
+    yield* Fiber.join(finance)
     yield* Fiber.interrupt(beside)
   })
 
@@ -210,6 +218,10 @@ export const play = async (foundation: Foundation, plan: Plan): Promise<Outcome>
     audits.look(null)
     const books = yield* readBooks(yield* vendors.book)
     verdicts = [audits.verdict, quiet.verdict, ...judgeRecords(books, witness, true)]
+    if (plan.isTampered) {
+      const tampering = yield* judgeTampering(yield* operator, market.customers[0])
+      verdicts = [...verdicts, ...tampering]
+    }
   }).pipe(
     Effect.scoped,
     Effect.provide([layerSimulatedDatabase(database, driver, 1), layerClient(network, driver)]),

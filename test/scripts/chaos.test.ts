@@ -65,12 +65,18 @@ const given = <A>(value: A | undefined): ReadonlyArray<A> => (value === undefine
 
 /** What is wrong with the books, and the rules that must say so. */
 const broken: ReadonlyArray<readonly [string, Partial<Books>, ReadonlyArray<string>]> = [
-  ["lost money", { pools: [{ organization_id: "org", balance: 1n, held: 0n }] }, ["I1"]],
+  [
+    "lost money",
+    { pools: [{ organization_id: "org", balance: 1n, held: 0n, highest_overdraft: 0n }] },
+    ["I1"]
+  ],
   ["a lost deposit", { transfers: captures }, ["I1", "I8"]],
   ["a doubled capture", { transfers: [...sound.transfers, ...captures] }, ["I1", "I4"]],
   [
     "money that stays held",
-    { pools: [{ organization_id: "org", balance: 6_000_000_000n, held: 1n }] },
+    {
+      pools: [{ organization_id: "org", balance: 6_000_000_000n, held: 1n, highest_overdraft: 0n }]
+    },
     ["I2"]
   ],
   [

@@ -5,6 +5,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Books, Hold, Job, Task } from "../../scripts/chaos/books.ts"
 import { judgeCancels } from "../../scripts/chaos/judges/cancels.ts"
+import { judgeFinance } from "../../scripts/chaos/judges/finance.ts"
 import { judgeImages, judgeTexts } from "../../scripts/chaos/judges/images.ts"
 import { judgeLedger } from "../../scripts/chaos/judges/ledger.ts"
 import { judgeOffice } from "../../scripts/chaos/judges/office.ts"
@@ -14,6 +15,8 @@ import type { Verdict } from "../../scripts/chaos/judges/verdict.ts"
 import { judgeWebhooks } from "../../scripts/chaos/judges/webhooks.ts"
 import {
   type CancelAnswer,
+  type FinanceNote,
+  financeRules,
   makeWitness,
   type Order,
   type Outcome,
@@ -207,6 +210,61 @@ describe("operators", () => {
     assert.deepStrictEqual(violated({ budgets: [{ ...budget, changes: [change, lowered] }] }), [])
     const raised = { ...change, startedAt: second(1), endedAt: second(2) }
     assert.deepStrictEqual(violated({ budgets: [{ ...budget, changes: [raised] }] }), [])
+  })
+})
+
+describe("the finance desk", () => {
+  const note: FinanceNote = { rule: "F1", what: "a deposit", expected: "done", answer: "done" }
+  const judged = (finance: ReadonlyArray<FinanceNote>) =>
+    judgeFinance({ ...makeWitness("canary"), finance: [...finance] })
+
+  it("gets the answers that its books let it expect", () => {
+    assert.deepStrictEqual(violatedIn(judged([note])), [])
+    const rules = judged([]).map(({ id }) => id)
+    assert.deepStrictEqual(rules, Object.keys(financeRules))
+  })
+
+  it.each(["F1", "F4", "F7"] as const)("sees another answer: %s", (rule) => {
+    const other = { ...note, rule, answer: "budget_exceeded" }
+    assert.deepStrictEqual(violatedIn(judged([note, other])), [rule])
+  })
+
+  const [pool] = sound.pools
+  const given = { organization_id: "org", amount: 2n, hold_id: null, reference: "r" }
+  const credit = { ...given, kind: "credit", debit: "adjustments", credit: "pool" }
+  const withdrawal = { ...given, kind: "withdrawal", debit: "pool", credit: "external" }
+  const violatedBy = (change: Partial<Books["pools"][number]>, rows: Books["transfers"]) =>
+    violatedIn(
+      judgeLedger({
+        ...sound,
+        pools: pool === undefined ? [] : [{ ...pool, ...change }],
+        transfers: [...sound.transfers, ...rows]
+      })
+    )
+  const balance = pool?.balance ?? 0n
+
+  it("gives and takes money without an order", () => {
+    assert.deepStrictEqual(violatedBy({}, [credit, withdrawal]), [])
+    assert.deepStrictEqual(violatedBy({ balance: balance + 2n }, [credit]), [])
+    assert.deepStrictEqual(violatedBy({}, [withdrawal]), ["I1"])
+    assert.deepStrictEqual(
+      violatedBy({ balance: balance - 2n }, [{ ...withdrawal, kind: "credit" }]),
+      ["I1"]
+    )
+  })
+
+  it("lets holds make debts as far as their credit", () => {
+    const debts = { ...withdrawal, amount: balance + 5n }
+    const owing = { balance: -5n }
+    assert.deepStrictEqual(violatedBy({ ...owing, highest_overdraft: 5n }, [debts]), [])
+    assert.deepStrictEqual(violatedBy({ ...owing, highest_overdraft: 4n }, [debts]), ["I5"])
+  })
+
+  it("has no receiver to which its tasks are told", () => {
+    const witness = makeWitness("canary")
+    assert.deepStrictEqual(violatedIn(judgeWebhooks(sound, witness)), ["W1"])
+    witness.untold.add("org")
+    assert.deepStrictEqual(violatedIn(judgeWebhooks(sound, witness)), [])
   })
 })
 

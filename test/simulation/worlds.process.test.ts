@@ -9,7 +9,10 @@ const PROCESSES = 2
 
 /** Rules for which few worlds have a case. */
 const rareRules: ReadonlySet<string> = new Set([
-  "R2 who was refused for money or a key caused no job"
+  "R2 who was refused for money or a key caused no job",
+  "C1 a cancel is answered with the end; one that is done costs nothing",
+  "C2 what was released as cancelled was cancelled, or never made",
+  "C4 nothing is both cancelled and charged"
 ])
 
 const results: Array<Result> = []

@@ -107,7 +107,7 @@ export const imageHold = holdOf("im_1", "sim-paint-1", 1_000_000_000n)
 
 /** One video and one image, each ordered, made, charged and answered once. */
 export const sound: Books = {
-  pools: [{ organization_id: "org", balance: 6_000_000_000n, held: 0n }],
+  pools: [{ organization_id: "org", balance: 6_000_000_000n, held: 0n, highest_overdraft: 0n }],
   transfers: [
     {
       ...transfer,

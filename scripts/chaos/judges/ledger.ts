@@ -6,15 +6,18 @@ import { groupBy, open, sum, type Verdict } from "./verdict.ts"
 /** The final states of a task. */
 const finalStates = new Set(["succeeded", "failed", "rejected"])
 
+/** The transfers out of the pool; all others are into it. */
+const outgoing = new Set(["capture", "withdrawal"])
+
 const isSound = ({ amount, kind, debit, credit }: Transfer): boolean => {
   if (amount <= 0n) return false
-  return kind === "deposit"
-    ? credit === "pool" && debit !== "pool"
-    : debit === "pool" && credit !== "pool"
+  return outgoing.has(kind)
+    ? debit === "pool" && credit !== "pool"
+    : credit === "pool" && debit !== "pool"
 }
 
 const judgeBalances = (books: Books): Verdict => {
-  const docket = open("I1", "balance = deposits - captures; every transfer is sound")
+  const docket = open("I1", "balance = what went in - what went out; every transfer is sound")
   for (const transfer of books.transfers) {
     const name = `transfer ${transfer.hold_id ?? transfer.reference}`
     docket.look(isSound(transfer) ? null : name)
@@ -22,9 +25,9 @@ const judgeBalances = (books: Books): Verdict => {
   const transfersOf = groupBy(books.transfers, (row) => row.organization_id)
   for (const { organization_id: id, balance } of books.pools) {
     const transfers = transfersOf.get(id) ?? []
-    const sumOf = (kind: string) =>
-      sum(transfers.filter((row) => row.kind === kind).map(({ amount }) => amount))
-    const expected = sumOf("deposit") - sumOf("capture")
+    const expected = sum(
+      transfers.map(({ kind, amount }) => (outgoing.has(kind) ? -amount : amount))
+    )
     docket.look(balance === expected ? null : `${id} has ${balance}, not ${expected}`)
   }
   return docket.verdict
@@ -85,11 +88,16 @@ const judgeReleases = (books: Books): Verdict => {
 }
 
 const judgeOverage = (books: Books): Verdict => {
-  const docket = open("I5", "overage is what was charged above the hold; only it makes debts")
+  const docket = open(
+    "I5",
+    "overage is what was charged above the hold; only it and credit make debts"
+  )
   const holdsOf = groupBy(books.holds, (row) => row.organization_id)
-  for (const { organization_id: id, balance } of books.pools) {
+  for (const { organization_id: id, balance, highest_overdraft } of books.pools) {
     const overage = sum((holdsOf.get(id) ?? []).map((hold) => hold.overage))
-    docket.look(balance + overage >= 0n ? null : `${id} owes ${-balance} of ${overage}`)
+    docket.look(
+      balance + overage + highest_overdraft >= 0n ? null : `${id} owes ${-balance} of ${overage}`
+    )
   }
   for (const { id, captured, amount, overage } of books.holds) {
     const expected = captured > amount ? captured - amount : 0n

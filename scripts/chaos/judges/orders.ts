@@ -35,9 +35,10 @@ export const claimOf = {
     const isEstimate = goodOf(hold)?.holdNano === null
     return `${hold.member_id} ${hold.upstream_model} ${isEstimate ? "" : hold.amount}`
   },
-  order: ({ customer, model, units }: Order): string => {
+  order: ({ customer, model, units, holdNano }: Order): string => {
     const good = goods.find((one) => one.model === model)
-    return `${customer.memberId} ${good?.upstreamModel} ${good?.holdNano?.(units) ?? ""}`
+    const hold = holdNano ?? good?.holdNano?.(units)
+    return `${customer.memberId} ${good?.upstreamModel} ${hold ?? ""}`
   }
 }
 
