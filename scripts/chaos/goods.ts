@@ -155,7 +155,7 @@ export const goods: ReadonlyArray<Good> = [
  */
 export const placesOf: ReadonlyMap<string, number> = new Map([
   ["vp_d", 3],
-  ["fal", 2]
+  ["fal", 1]
 ])
 
 const sold = new Set(goods.map(({ model }) => model))

@@ -142,7 +142,8 @@ const drawMaxWait = Effect.fnUntraced(function* ({ protocol }: Good, duty: Duty 
 /**
  * What an order has to show, so that a short run shows each: its vendor fails, its vendor cancels it,
  * its vendor has no cancelling, it may wait for a place, it is of images that are read at once or
- * later, or of a text, or its key is used again for another order, which is refused.
+ * later, or of a text, its key is used again for another order, which is refused, the answer of its
+ * vendor is lost, which has another channel, or its vendor counts more than it may.
  */
 export type Duty =
   | "fails"
@@ -153,6 +154,8 @@ export type Duty =
   | "is read later"
   | "is a text"
   | "is changed"
+  | "is lost"
+  | "is counted"
 
 /** The duties of a client's first orders; each client begins with another one of the later ones. */
 const laterDuties = [
@@ -163,14 +166,19 @@ const laterDuties = [
   "is not cancelled",
   "is read later",
   "is changed",
+  "is lost",
+  "is counted",
   "is read at once"
 ] as const
+
+/** By how many duties the beginnings of two clients are apart, so that few clients soon do all. */
+const DUTIES_APART = 3
 
 /** The duty of a client's order; null for most, which are drawn. */
 export const dutyOf = (client: number, number: number): Duty | null => {
   if (number === 0) return "fails"
   if (number > laterDuties.length) return null
-  return laterDuties[(client + number) % laterDuties.length] ?? null
+  return laterDuties[(client * DUTIES_APART + number - 1) % laterDuties.length] ?? null
 }
 
 /** The product that is ordered where a duty needs a certain one. */
@@ -181,7 +189,9 @@ const dutyModels: Partial<Record<Duty, string>> = {
   "is read at once": "paint-2",
   "is read later": "paint-1",
   "is a text": "talk-1",
-  "is changed": "paint-2"
+  "is changed": "paint-2",
+  "is lost": "paint-1",
+  "is counted": "film-1"
 }
 
 const dutyTroubles: Partial<Record<Duty, string>> = {
@@ -192,7 +202,9 @@ const dutyTroubles: Partial<Record<Duty, string>> = {
   "is read at once": "",
   "is read later": "",
   "is a text": "",
-  "is changed": ""
+  "is changed": "",
+  "is lost": "sim:lost",
+  "is counted": "sim:usage=9900000"
 }
 
 export interface Plan {
