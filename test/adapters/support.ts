@@ -54,6 +54,7 @@ export const layerOverSockets = layerAdapters.pipe(
     Layer.succeed(VendorLimits, {
       submit: limitOf(limitSeconds.submit),
       poll: limitOf(limitSeconds.poll),
+      pollInterval: Duration.seconds(2),
       image: limitOf(limitSeconds.image),
       imageStream: {
         ...limitOf(limitSeconds.image),

@@ -218,6 +218,12 @@ const statusOf: Record<Repeat, number> = {
 const ROUNDS = process.env.CRASH_ROUNDS
 /** Within as many days each place has its turn. */
 const DAYS = 3
+/**
+ * Simulated worlds have such orders too and drop gateways between any two of their operations, so that
+ * their places need fewer kills of real processes.
+ */
+const simulatedResources: ReadonlySet<string> = new Set(["videos", "images", "later", "texts"])
+const SIMULATED_DAYS = 6
 
 const OrdersOf = Schema.Struct({ data: Schema.Array(Schema.Struct({ id: Schema.String })) })
 
@@ -386,10 +392,17 @@ const onEmbedded: ReadonlySet<Failpoint> = new Set(["video.made", "image.made"])
 /** What one database shows of these, the other would show alike. */
 const onlyShared: ReadonlySet<object> = new Set([paintStream, veoFilm, minimaxFilm])
 
-const rowsOf = (rows: typeof places) =>
-  ROUNDS === undefined
-    ? shareOfDay(rows, DAYS)
-    : Array.from({ length: Number(ROUNDS) }, () => rows).flat()
+const rowsOf = (rows: typeof places) => {
+  if (ROUNDS !== undefined) return Array.from({ length: Number(ROUNDS) }, () => rows).flat()
+  const isSimulated = ([, resource]: (typeof places)[number]) => simulatedResources.has(resource)
+  return [
+    ...shareOfDay(rows.filter(isSimulated), SIMULATED_DAYS),
+    ...shareOfDay(
+      rows.filter((row) => !isSimulated(row)),
+      DAYS
+    )
+  ]
+}
 
 layer(layerSurvivor(environmentOf(sharedKind)), {
   excludeTestServices: true,

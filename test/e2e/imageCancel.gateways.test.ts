@@ -67,7 +67,13 @@ const cancelledTask = (id: string) => ({
   balance: "100"
 })
 
-layer(layerSurvivor(processEnvironment(sharedKind)), {
+/** A cancel is answered before the run asks again, so that who hears the vendor's word first is certain. */
+const environment = Effect.map(processEnvironment(sharedKind), (env) => ({
+  ...env,
+  GATEWAY_ASK_INTERVAL_SECONDS: "2"
+}))
+
+layer(layerSurvivor(environment), {
   excludeTestServices: true,
   timeout: "60 seconds"
 })("images that are cancelled over two gateways", (it) => {

@@ -61,6 +61,7 @@ const MEBIBYTE = 1024 * 1024
 const limits = Layer.succeed(VendorLimits, {
   submit: { timeout: seconds(1), maxBytes: 4 * MEBIBYTE, longTextBytes: 64 * 1024 },
   poll: { timeout: seconds(0.5), maxBytes: 4 * MEBIBYTE, longTextBytes: 64 * 1024 },
+  pollInterval: seconds(2),
   image: { timeout: seconds(2.5), maxBytes: 16 * MEBIBYTE },
   imageStream: {
     firstBytesTimeout: seconds(1),

@@ -4,6 +4,7 @@ import type { LookupFunction } from "node:net"
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { HttpServer } from "effect/http"
 import { layerAdapters } from "../../src/adapters/liveAdapters.ts"
+import { layerVendorLimits } from "../../src/adapters/wire/limits.ts"
 import { layerVendorWire } from "../../src/adapters/wire/VendorWire.ts"
 import type { CatalogWrite } from "../../src/domain/catalog/CatalogDocument.ts"
 import { layerOutgoingWebWith } from "../../src/egress/OutgoingWeb.ts"
@@ -28,7 +29,7 @@ export const quickSettings: Settings = {
   breakerCalls: 1_000_000,
   askIntervalSeconds: 0.01,
   maxAskIntervalSeconds: 0.05,
-  pollerSeconds: 0.02
+  pollerSeconds: 0.1
 }
 
 export class Gateway extends Context.Service<
@@ -196,7 +197,9 @@ export const layerTestGateway = (
     Layer.provide(layerServer(secrets, { host: "127.0.0.1", port: options.port ?? 0 })),
     Layer.provide(layerUseCases),
     Layer.provide(layerOutgoingWebWith(options.resolve ?? lookup)),
-    Layer.provide((options.adapters ?? layerAdapters).pipe(Layer.provide(layerVendorWire))),
+    Layer.provide(
+      (options.adapters ?? layerAdapters).pipe(Layer.provide([layerVendorWire, layerVendorLimits]))
+    ),
     Layer.provide(options.bucket ?? Layer.empty),
     Layer.provideMerge(layerStores(secrets)),
     Layer.provideMerge(options.database ?? layerDatabase(kind)),

@@ -350,7 +350,7 @@ export const imageCalls = (protocol: string, dialect: ImageDialect) =>
         onJob: OnJob
       ) {
         yield* onJob(task.taskId)
-        const polls = pollImageTask(wire, task, limits.poll)
+        const polls = pollImageTask(wire, task, limits)
         return yield* withinRest(polls, startedAt, timeout).pipe(
           Effect.flatMap(Effect.fromResult),
           Effect.mapError((failure) => withTaskId(task.taskId, failure))
@@ -478,18 +478,16 @@ const withCreationTime = (result: ImageResult): Effect.Effect<ImageResult> =>
         created: Math.floor(millis / 1000)
       }))
 
-const POLL_INTERVAL = "2 seconds"
-
 const pollImageTask = (
   wire: VendorWire["Service"],
   { pollRequest, readPolled }: ImageTask,
-  options: SendOptions
+  { poll, pollInterval }: VendorLimits
 ) =>
-  Effect.flatMap(send(wire, pollRequest, options), (answer) => {
+  Effect.flatMap(send(wire, pollRequest, poll), (answer) => {
     const outcome = readPolled(answer)
     return outcome === null || !("resultRequest" in outcome)
       ? Effect.succeed(outcome)
-      : Effect.map(send(wire, outcome.resultRequest, options), outcome.readResult)
+      : Effect.map(send(wire, outcome.resultRequest, poll), outcome.readResult)
   }).pipe(
     Effect.updateService(CurrentCallSubjects, (current) =>
       current === null
@@ -500,7 +498,7 @@ const pollImageTask = (
           }
     ),
     Effect.catch(() => Effect.succeed(null)),
-    Effect.delay(POLL_INTERVAL),
+    Effect.delay(pollInterval),
     Effect.repeat({ until: (outcome): outcome is Outcome<GeneratedImages> => outcome !== null })
   )
 

@@ -1,4 +1,4 @@
-/** Time-outs and size limits of calls to vendors. */
+/** Time-outs, size limits and pace of calls to vendors. */
 import { Context, Duration, Effect, Layer } from "effect"
 import { defaultSettings, Settings } from "../../runtime/Settings.ts"
 import { echoBytes, SHARE_OF_DEADLINE, wholeTextSeconds } from "../../runtime/vendorBounds.ts"
@@ -8,6 +8,8 @@ import type { StreamOptions } from "./vendorStream.ts"
 export interface VendorLimits {
   readonly submit: SendOptions
   readonly poll: SendOptions
+  /** The time before each poll of an image task. */
+  readonly pollInterval: Duration.Duration
   readonly image: SendOptions
   /** Streamed images. */
   readonly imageStream: StreamOptions
@@ -50,6 +52,7 @@ const limitsOf = (settings: Settings): VendorLimits => {
   return {
     submit: { timeout: Duration.seconds(60), maxBytes: echoLimit, longTextBytes: LONG_ECHO_BYTES },
     poll: { timeout: Duration.seconds(20), maxBytes: echoLimit, longTextBytes: LONG_ECHO_BYTES },
+    pollInterval: Duration.seconds(settings.askIntervalSeconds),
     image: { timeout: Duration.seconds(180), maxBytes: answerLimit },
     imageStream: {
       firstBytesTimeout: Duration.seconds(180),

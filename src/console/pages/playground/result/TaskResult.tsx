@@ -93,7 +93,8 @@ const useTask = (id: string) => {
     queryFn: ({ signal, client }) => {
       const task = client.getQueryData<Task>(["task", id])
       const isQueued = task?.state === "processing" && task.queue !== null
-      const wait = isQueued ? QUEUE_WAIT_SECONDS : WAIT_SECONDS
+      // The first answer tells whether the order waits for a place, so it must not be waited for.
+      const wait = task === undefined ? 0 : isQueued ? QUEUE_WAIT_SECONDS : WAIT_SECONDS
       return (isImages(id) ? readImages : readVideo)(connection.send, id, wait, signal)
     },
     staleTime: Number.POSITIVE_INFINITY,
