@@ -11,7 +11,6 @@ import { Clock, Effect, Fiber, Layer, Random, Redacted, Schedule, Schema } from 
 import { type Books, readAudit, readBookFile, readBooks, readOpen } from "./books.ts"
 import { openMarket, topUp } from "./customers.ts"
 import { wreak } from "./disasters.ts"
-import { runFinance } from "./finance.ts"
 import { bodyOf, send } from "./http.ts"
 import { judgeLogs } from "./judges/logs.ts"
 import { judgeRecords } from "./judges/records.ts"
@@ -89,9 +88,6 @@ const rage = Effect.fnUntraced(function* (options: ChaosOptions, world: World, w
   const beside = yield* Effect.forkChild(
     Effect.all([deposits, audits, moments, office], { concurrency: "unbounded" })
   )
-  const finance = yield* Effect.forkChild(
-    runFinance(witness, operator, "finance").pipe(Random.withSeed(`${options.seed} finance`))
-  )
   const over = { yet: false }
   const clients = yield* Effect.forkChild(
     Effect.forEach(
@@ -115,10 +111,8 @@ const rage = Effect.fnUntraced(function* (options: ChaosOptions, world: World, w
   })
   over.yet = true
   yield* Fiber.join(clients)
-  yield* Fiber.join(finance)
   yield* Fiber.interrupt(beside)
-  const buyers = [...witness.orders.values()].map(({ customer }) => customer)
-  return [...new Set([...market.customers, ...buyers].map(({ key }) => key))]
+  return market.customers.map(({ key }) => key)
 })
 
 /**

@@ -3,6 +3,7 @@ import { Cause, Effect, Exit, Fiber, Schema } from "effect"
 import { readAudit, readBooks, readOpen } from "../chaos/books.ts"
 import { topUp } from "../chaos/customers.ts"
 import { runFinance } from "../chaos/finance.ts"
+import { judgeFinance } from "../chaos/judges/finance.ts"
 import { judgeRecords } from "../chaos/judges/records.ts"
 import { type Docket, open, type Verdict } from "../chaos/judges/verdict.ts"
 import { runClient } from "../chaos/load.ts"
@@ -217,7 +218,12 @@ export const play = async (foundation: Foundation, plan: Plan): Promise<Outcome>
     }
     audits.look(null)
     const books = yield* readBooks(yield* vendors.book)
-    verdicts = [audits.verdict, quiet.verdict, ...judgeRecords(books, witness, true)]
+    verdicts = [
+      audits.verdict,
+      quiet.verdict,
+      ...judgeRecords(books, witness, true),
+      ...judgeFinance(witness)
+    ]
     if (plan.isTampered) {
       const tampering = yield* judgeTampering(yield* operator, market.customers[0])
       verdicts = [...verdicts, ...tampering]

@@ -3,7 +3,6 @@ import type { Books } from "../books.ts"
 import type { Witness } from "../witness.ts"
 import { judgeAnswers } from "./answers.ts"
 import { judgeCancels } from "./cancels.ts"
-import { judgeFinance } from "./finance.ts"
 import { judgeImages, judgeTexts } from "./images.ts"
 import { judgeLedger } from "./ledger.ts"
 import { judgeOffice } from "./office.ts"
@@ -29,6 +28,5 @@ export const judgeRecords = (
   ...judgeCancels(books, witness),
   ...judgePlaces(books, witness),
   ...judgeOffice(books, witness),
-  ...judgeFinance(witness),
   ...judgeWebhooks(books, witness)
 ]
