@@ -17,11 +17,12 @@ import {
   unifiedParameters,
   veoParameters
 } from "../../src/domain/video/videoParameters.ts"
+import { firstSeedOfDay } from "../support/day.ts"
 import type { Dice } from "../support/randomOrders.ts"
 import { type Disguise, disguised } from "./disguises.ts"
 
 export const CASES = Number(process.env.PROPERTY_CASES ?? 3000)
-export const SEED = Number(process.env.PROPERTY_SEED ?? Date.now() % 2 ** 31)
+export const SEED = Number(process.env.PROPERTY_SEED ?? firstSeedOfDay(CASES))
 export type Json = Readonly<Record<string, unknown>>
 
 export const kinds = ["image", "edit", "chat", "embedding", "video", "openai video"] as const
