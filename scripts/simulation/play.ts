@@ -11,6 +11,7 @@ import { runOffice } from "../chaos/office.ts"
 import { makeWitness, type Witness } from "../chaos/witness.ts"
 import { Database } from "./database.ts"
 import { RECEIVER_HOST, scheduleFaults } from "./faults.ts"
+import { type Foundation, resetDatabase } from "./foundation.ts"
 import {
   ADMIN_TOKEN,
   layerSimulatedDatabase,
@@ -23,7 +24,6 @@ import { type Handler, layerClient, Network } from "./network.ts"
 import type { Episode, Plan } from "./plan.ts"
 import { randomness, time } from "./realm.ts"
 import { judgeTampering } from "./tamper.ts"
-import { type Foundation, resetDatabase } from "./template.ts"
 import { makeVendors, VENDORS_HOST } from "./vendors.ts"
 import { Actor, World } from "./world.ts"
 

@@ -6,11 +6,11 @@ import "effect/schema/SchemaJITCompiler/enable"
 import { createHash } from "node:crypto"
 import { writeFileSync } from "node:fs"
 import { Schema } from "effect"
+import { type Foundation, makeFoundation, startDatabase } from "./foundation.ts"
 import { commandOf, MOST_CLIENTS, type Plan, planOf, without, yearPlanOf } from "./plan.ts"
 import { type Outcome, play } from "./play.ts"
 import { type Result, ResultLine, TaskLine } from "./protocol.ts"
 import { shrink } from "./shrink.ts"
-import { type Foundation, makeFoundation, startDatabase } from "./template.ts"
 
 const encodeResult = Schema.encodeSync(ResultLine)
 

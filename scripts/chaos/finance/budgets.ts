@@ -172,7 +172,7 @@ const Deliveries = bodyOf(
 )
 const Endpoint = bodyOf(Schema.Struct({ id: Schema.String }))
 
-/** Where nobody listens: what was told is read from the list of deliveries. */
+/** An address without a server: what was sent is read from the list of deliveries. */
 const NOBODY = "http://127.0.0.1:9/"
 
 export const percents: Part = Effect.fnUntraced(function* (till) {
