@@ -260,7 +260,7 @@ const isDelivered = (round: Round, { plan, mark }: Case): boolean => {
 const MAX_WORDS = 300
 const address = /https?:|data:/i
 
-const freeRule = ({ answer }: Plan, { answers }: Round): Rule | null => {
+const freeRule = ({ answer, kind }: Plan, { answers }: Round): Rule | null => {
   const isTold = answer.shape === "message" || answer.ending === "error with words"
   if (answer.status < 300) {
     const words = answers.map((one) => errorOf(one)?.message ?? "")
@@ -268,8 +268,10 @@ const freeRule = ({ answer }: Plan, { answers }: Round): Rule | null => {
       return null
     return isTold ? "free product in an error's words" : "free product"
   }
-  // Words of a refusal are the vendor's to choose, and cannot be told from a product.
-  return isTold ? null : "free product in a refusal"
+  // Words of a refusal are the vendor's to choose, and cannot be told from a product: in its message
+  // or, where nothing is nested, in any short field, as a transcript is without its own name.
+  const isUnnamedText = kind === "transcription" && answer.shape === "renamed"
+  return isTold || isUnnamedText ? null : "free product in a refusal"
 }
 
 const BYTES_PER_TOKEN = 3
