@@ -8,12 +8,13 @@ import { factsOf } from "../../src/domain/video/orderFacts.ts"
 import type { VideoBlock } from "../../src/domain/video/VideoInput.ts"
 import { videoProtocols } from "../../src/domain/video/VideoProtocol.ts"
 import { brokenVendor } from "../support/brokenVendor.ts"
+import { seedOfDay } from "../support/day.ts"
 import { type Dice, diceOf } from "../support/randomOrders.ts"
 import { readFacts } from "../support/wireReading.ts"
 import { accountAt, layerOverSockets, orderOf, textBlock, videoAdapter } from "./support.ts"
 
 const CASES = Number(process.env.PROPERTY_CASES ?? 120)
-const SEED = Number(process.env.PRICE_SEED ?? Date.now() % 2 ** 31)
+const SEED = Number(process.env.PRICE_SEED ?? seedOfDay)
 
 const models = {
   vp_a: [

@@ -27,11 +27,12 @@ import type { VideoTable } from "../../src/domain/video/videoPriceTable.ts"
 import { ChargedUnits } from "../../src/features/catalog/ChargedUnits.ts"
 import { type ReplaySum, replayUnder } from "../../src/features/catalog/replay.ts"
 import { Ledger, type UsageEntry } from "../../src/services/Ledger.ts"
+import { seedOfDay } from "../support/day.ts"
 import { expectedTokens } from "../support/expectedTokens.ts"
 import { organization, type Stores } from "../support/ledger.ts"
 import { type Dice, diceOf } from "../support/randomOrders.ts"
 
-const SEED = Number(process.env.REPLAY_SEED ?? Date.now() % 2 ** 31)
+const SEED = Number(process.env.REPLAY_SEED ?? seedOfDay)
 const ORDERS = Number(process.env.REPLAYED_ORDERS ?? 150)
 
 const resolutions = ["480p", "540p", "720p", "1080p", "4K"] as const

@@ -5,12 +5,13 @@ import { Access } from "../../src/services/Access.ts"
 import { Ledger } from "../../src/services/Ledger.ts"
 import { Accounts } from "../../src/services/operators/Accounts.ts"
 import { layerDatabaseAt, temporaryServerDatabase } from "../support/databases.ts"
+import { seedOfDay } from "../support/day.ts"
 import { layerStoresOn, ordered, usageOf } from "../support/ledger.ts"
 import { type Dice, diceOf } from "../support/randomOrders.ts"
 
 /** `LEDGER_OPERATIONS=100000` is the long form. */
 const OPERATIONS = Number(process.env.LEDGER_OPERATIONS ?? 4000)
-const SEED = Number(process.env.LEDGER_SEED ?? Math.floor(Math.random() * 2 ** 31))
+const SEED = Number(process.env.LEDGER_SEED ?? seedOfDay)
 /** Of races that a broken lock loses often, but not always. */
 const ROUNDS = 8
 const CLIENTS = 64

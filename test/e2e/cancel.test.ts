@@ -2,6 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Deferred, Effect, Layer, Schema } from "effect"
 import { Failpoints } from "../../src/runtime/Failpoints.ts"
 import { databasesInTurn } from "../support/databases.ts"
+import { seedOfDay } from "../support/day.ts"
 import { bodyAs, type Customer, Gateway, layerTestGateway } from "../support/gateway.ts"
 import { colleagueOf, createVideo, errorOf, finishVideo } from "../support/orders.ts"
 import { protocolCatalog } from "../support/protocolCatalog.ts"
@@ -384,7 +385,7 @@ for (const kind of databasesInTurn(import.meta.filename)) {
       Effect.gen(function* () {
         const gateway = yield* Gateway
         const who = yield* gateway.customer("10000")
-        const dice = diceOf(Number(process.env.CANCEL_SEED ?? Date.now()))
+        const dice = diceOf(Number(process.env.CANCEL_SEED ?? seedOfDay))
         const before = (yield* gateway.simulator.book).length
 
         const orderAndCancel = Effect.fnUntraced(function* () {

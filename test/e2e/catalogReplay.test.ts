@@ -5,6 +5,7 @@ import type { CatalogWrite } from "../../src/domain/catalog/CatalogDocument.ts"
 import { formatNano, parseNano } from "../../src/domain/money/Money.ts"
 import { CatalogReplay } from "../../src/features/catalog/CatalogReplay.ts"
 import { databasesInTurn } from "../support/databases.ts"
+import { seedOfDay } from "../support/day.ts"
 import { bodyAs, type Customer, Gateway, layerTestGateway } from "../support/gateway.ts"
 import { createVideo, errorOf, finishVideo, orderImages } from "../support/orders.ts"
 import { protocolCatalog, ways } from "../support/protocolCatalog.ts"
@@ -15,7 +16,7 @@ import { ask } from "../support/texts.ts"
 type Catalog = typeof CatalogWrite.Encoded
 type Prices = NonNullable<Catalog["mounts"][number]["cost"]>
 
-const SEED = Number(process.env.REPLAY_SEED ?? Date.now() % 2 ** 31)
+const SEED = Number(process.env.REPLAY_SEED ?? seedOfDay)
 const ORDERS_PER_MODEL = Number(process.env.REPLAYED_ORDERS ?? 4)
 
 const filmCost: Prices = {

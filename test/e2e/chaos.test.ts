@@ -3,10 +3,11 @@ import { Effect } from "effect"
 import { type ChaosOptions, defaultOptions } from "../../scripts/chaos/options.ts"
 import { renderReport } from "../../scripts/chaos/report.ts"
 import { runChaos } from "../../scripts/chaos/run.ts"
+import { seedOfDay } from "../support/day.ts"
 
 const options: ChaosOptions = {
   ...defaultOptions,
-  seed: String(Math.floor(Math.random() * 1e9)),
+  seed: String(seedOfDay),
   minutes: 0.4,
   clients: 6,
   rates: { kills: 18, stops: 3, pauses: 5, postgresKills: 5, terminations: 8, cuts: 12 },

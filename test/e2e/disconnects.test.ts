@@ -1,13 +1,14 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { databasesInTurn } from "../support/databases.ts"
+import { seedOfDay } from "../support/day.ts"
 import { Gateway, layerTestGateway, quickSettings } from "../support/gateway.ts"
 import { diceOf } from "../support/randomOrders.ts"
 import { talk, textCatalog } from "../support/textCatalog.ts"
 
 /** `DISCONNECTS=300` is the long form; the seed repeats the moments. */
 const CLIENTS = Number(process.env.DISCONNECTS ?? 60)
-const SEED = Number(process.env.DISCONNECTS_SEED ?? Math.floor(Math.random() * 2 ** 31))
+const SEED = Number(process.env.DISCONNECTS_SEED ?? seedOfDay)
 const video = { model: "film-1", prompt: "a lighthouse sim:slow=0" }
 const image = { model: "paint-1", prompt: "a lighthouse" }
 const text = talk("a lighthouse")

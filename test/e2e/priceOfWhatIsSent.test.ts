@@ -7,6 +7,7 @@ import type { Caller } from "../../src/services/Access.ts"
 import { Book } from "../../src/simulator/Book.ts"
 import { Requests } from "../../src/simulator/Requests.ts"
 import { toDecimal } from "../support/amounts.ts"
+import { seedOfDay } from "../support/day.ts"
 import { Gateway, layerTestGateway, quickSettings } from "../support/gateway.ts"
 import { Holds, layerInProcess } from "../support/inProcess.ts"
 import { createVideo, orderVideo } from "../support/orders.ts"
@@ -18,7 +19,7 @@ import { type Reading, readImageCount, readWire } from "../support/wireReading.t
 /** Orders over all models together; more of them find more. */
 const ORDERS = Number(process.env.PRICE_ORDERS ?? 2500)
 /** Every run orders something else unless it is told to repeat one. */
-const SEED = Number(process.env.PRICE_SEED ?? Date.now() % 2 ** 31)
+const SEED = Number(process.env.PRICE_SEED ?? seedOfDay)
 
 const caller: Caller = {
   organizationId: "org_1",

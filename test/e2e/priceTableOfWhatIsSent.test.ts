@@ -11,13 +11,14 @@ import { Orders } from "../../src/orders/Orders.ts"
 import { Quotes } from "../../src/orders/QuoteAnswers.ts"
 import type { Caller } from "../../src/services/Access.ts"
 import { Requests } from "../../src/simulator/Requests.ts"
+import { seedOfDay } from "../support/day.ts"
 import { Holds, layerInProcessWith } from "../support/inProcess.ts"
 import { protocolCatalog, ways } from "../support/protocolCatalog.ts"
 import { type Dice, diceOf, randomVideoBody } from "../support/randomOrders.ts"
 import { readFacts, readWire } from "../support/wireReading.ts"
 
 const ORDERS = Number(process.env.PRICE_ORDERS ?? 1500)
-const SEED = Number(process.env.PRICE_SEED ?? Date.now() % 2 ** 31)
+const SEED = Number(process.env.PRICE_SEED ?? seedOfDay)
 
 const caller: Caller = {
   organizationId: "org_1",

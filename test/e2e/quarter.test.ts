@@ -17,6 +17,7 @@ import { list } from "../../src/http/api/shared.ts"
 import { sumOf, toDecimal, toNano } from "../support/amounts.ts"
 import { csvRows } from "../support/csvRows.ts"
 import { layerDatabaseWithClock, onSetClock } from "../support/databaseClock.ts"
+import { seedOfDay } from "../support/day.ts"
 import { bodyAs, Gateway, layerTestGateway, quickSettings } from "../support/gateway.ts"
 import { createPriceList } from "../support/priceLists.ts"
 import {
@@ -32,7 +33,7 @@ import {
 import { diceOf } from "../support/randomOrders.ts"
 
 const orders = Number(process.env.QUARTER_ORDERS ?? 700)
-const seed = Number(process.env.QUARTER_SEED ?? Math.floor(Math.random() * 1e9))
+const seed = Number(process.env.QUARTER_SEED ?? seedOfDay)
 const PATIENCE = orders > 1000 ? 1_800_000 : 300_000
 
 const Series = Schema.Struct({

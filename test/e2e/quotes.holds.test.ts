@@ -7,6 +7,7 @@ import { Orders } from "../../src/orders/Orders.ts"
 import { type Quoted, Quotes } from "../../src/orders/QuoteAnswers.ts"
 import type { Caller } from "../../src/services/Access.ts"
 import { Requests } from "../../src/simulator/Requests.ts"
+import { seedOfDay } from "../support/day.ts"
 import { bodyAs, Gateway, layerTestGateway } from "../support/gateway.ts"
 import { Holds, layerInProcess } from "../support/inProcess.ts"
 import { createVideo, finishVideo, orderImages } from "../support/orders.ts"
@@ -40,7 +41,7 @@ layer(layerTestGateway("postgres", undefined, { catalogFor: protocolCatalog }), 
 })
 
 const ORDERS = 150
-const SEED = Number(process.env.QUOTE_SEED ?? Date.now() % 2 ** 31)
+const SEED = Number(process.env.QUOTE_SEED ?? seedOfDay)
 
 const caller: Caller = {
   organizationId: "org_1",

@@ -15,10 +15,11 @@ import { estimateChat } from "../../src/domain/text/textEstimate.ts"
 import { chargeVideo } from "../../src/domain/video/VideoCharge.ts"
 import { capVideoQuote, quoteByTable, quoteVideo } from "../../src/domain/video/VideoQuote.ts"
 import { videoTables } from "../../src/domain/video/videoPriceTable.ts"
+import { seedOfDay } from "../support/day.ts"
 import { type Dice, diceOf } from "../support/randomOrders.ts"
 
 const CASES = Number(process.env.PROPERTY_CASES ?? 3000)
-const SEED = Number(process.env.PROPERTY_SEED ?? Date.now() % 2 ** 31)
+const SEED = Number(process.env.PROPERTY_SEED ?? seedOfDay)
 
 const decodePrices = Schema.decodeUnknownSync(Prices)
 const decodeChat = Schema.decodeUnknownSync(ChatBody)

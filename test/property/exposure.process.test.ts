@@ -16,11 +16,12 @@ import { chargeVideo, leastTokens } from "../../src/domain/video/VideoCharge.ts"
 import { quoteVideo, type TokenVideoQuote } from "../../src/domain/video/VideoQuote.ts"
 import { Ledger, type UsageEntry } from "../../src/services/Ledger.ts"
 import { Accounts } from "../../src/services/operators/Accounts.ts"
+import { seedOfDay } from "../support/day.ts"
 import { layerStoresOf, organization } from "../support/ledger.ts"
 import { type Dice, diceOf } from "../support/randomOrders.ts"
 
 const CASES = Number(process.env.PROPERTY_CASES ?? 150)
-const SEED = Number(process.env.PROPERTY_SEED ?? Date.now() % 2 ** 31)
+const SEED = Number(process.env.PROPERTY_SEED ?? seedOfDay)
 const STEPS = 40
 /** 20,000 cases take some minutes. */
 const LONGEST_MILLIS = 3_600_000

@@ -19,11 +19,12 @@ import {
   seenDuring,
   videoAdapter
 } from "../adapters/support.ts"
+import { seedOfDay } from "../support/day.ts"
 import { type KnownProtocol, knownModels } from "../support/knownModels.ts"
 import { diceOf } from "../support/randomOrders.ts"
 
 const CASES = Number(process.env.PROPERTY_CASES ?? 400)
-const SEED = Number(process.env.PROPERTY_SEED ?? Date.now() % 2 ** 31)
+const SEED = Number(process.env.PROPERTY_SEED ?? seedOfDay)
 
 interface Case {
   readonly protocol: KnownProtocol

@@ -7,13 +7,14 @@ import { once } from "node:events"
 import { connect, type Socket } from "node:net"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { seedOfDay } from "../support/day.ts"
 import { Gateway, layerTestGateway, quickSettings, testCatalog } from "../support/gateway.ts"
 import { serving } from "../support/httpServer.ts"
 import { orderImages } from "../support/orders.ts"
 import { diceOf } from "../support/randomOrders.ts"
 
 const CASES = Number(process.env.PROPERTY_CASES ?? 6)
-const SEED = Number(process.env.PROPERTY_SEED ?? Date.now() % 2 ** 31)
+const SEED = Number(process.env.PROPERTY_SEED ?? seedOfDay)
 /** Clients of one mix, at most. */
 const MAX_CLIENTS = 12
 const LONGEST_MILLIS = 24 * 3_600_000

@@ -20,6 +20,7 @@ import {
 import { type ChannelAccount, ProtocolAdapter } from "../../src/services/ProtocolAdapter.ts"
 import { orderOf } from "../adapters/support.ts"
 import { brokenVendor, type ReceivedRequest, type Reply } from "../support/brokenVendor.ts"
+import { seedOfDay } from "../support/day.ts"
 import { bodyAs, Gateway, layerTestGateway, quickSettings } from "../support/gateway.ts"
 import type { HttpAnswer } from "../support/http.ts"
 import { leastInput, protocolCatalog, ways } from "../support/protocolCatalog.ts"
@@ -32,7 +33,7 @@ import { otherModels, type Plan, plain, SHOTS_MODEL, VEO_MODEL } from "./plans.t
 import { drawSaid, models, named, type Said } from "./refusalForms.ts"
 
 const CASES = Number(process.env.PROPERTY_CASES ?? 1000)
-const SEED = Number(process.env.PROPERTY_SEED ?? Date.now() % 2 ** 31)
+const SEED = Number(process.env.PROPERTY_SEED ?? seedOfDay)
 
 /** The kinds of orders whose vendors have a second mount here. */
 type RefusedKind = Extract<Plan["kind"], "image" | "video" | "chat" | "embedding">

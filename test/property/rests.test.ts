@@ -9,10 +9,11 @@ import {
   dueCooldowns,
   type OrganizationEnds
 } from "../../src/domain/channelCooldowns.ts"
+import { seedOfDay } from "../support/day.ts"
 import { type Dice, diceOf } from "../support/randomOrders.ts"
 
 const CASES = Number(process.env.PROPERTY_CASES ?? 1500)
-const SEED = Number(process.env.PROPERTY_SEED ?? Date.now() % 2 ** 31)
+const SEED = Number(process.env.PROPERTY_SEED ?? seedOfDay)
 
 const LEAST_CALLS = 10
 const organizations = ["org_1", "org_2", "org_3", "org_4", "org_5"] as const

@@ -12,10 +12,11 @@ import {
 } from "../../../src/domain/text/TextQuote.ts"
 import type { ChatBody } from "../../../src/domain/text/TextRequest.ts"
 import { estimateChat } from "../../../src/domain/text/textEstimate.ts"
+import { seedOfDay } from "../../support/day.ts"
 import { type Dice, diceOf } from "../../support/randomOrders.ts"
 
 const CASES = 20_000
-const SEED = Number(process.env.PARTS_SEED ?? Date.now() % 2 ** 31)
+const SEED = Number(process.env.PARTS_SEED ?? seedOfDay)
 
 const prices = (more: object = {}) =>
   Schema.decodeUnknownSync(TokenPrices)({

@@ -3,10 +3,11 @@ import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { ChatBody, EmbeddingBody } from "../../../src/domain/text/TextRequest.ts"
 import { estimateChat, estimateEmbedding } from "../../../src/domain/text/textEstimate.ts"
+import { seedOfDay } from "../../support/day.ts"
 import { type Dice, diceOf } from "../../support/randomOrders.ts"
 
 const BODIES = Number(process.env.ESTIMATE_BODIES ?? 2000)
-const SEED = Number(process.env.ESTIMATE_SEED ?? Date.now() % 2 ** 31)
+const SEED = Number(process.env.ESTIMATE_SEED ?? seedOfDay)
 
 const decodeChat = Schema.decodeUnknownSync(ChatBody)
 const decodeEmbedding = Schema.decodeUnknownSync(EmbeddingBody)

@@ -10,10 +10,11 @@ import { quoteByTable, type VideoInputs } from "../../../src/domain/video/VideoQ
 import type { VideoSku } from "../../../src/domain/video/VideoSku.ts"
 import { InputMode, type VideoFacts } from "../../../src/domain/video/videoFacts.ts"
 import { linePrice, type VideoTable } from "../../../src/domain/video/videoPriceTable.ts"
+import { seedOfDay } from "../../support/day.ts"
 import { type Dice, diceOf } from "../../support/randomOrders.ts"
 
 const CASES = Number(process.env.PROPERTY_CASES ?? 3000)
-const SEED = Number(process.env.PRICE_SEED ?? Date.now() % 2 ** 31)
+const SEED = Number(process.env.PRICE_SEED ?? seedOfDay)
 
 const decodePrices = Schema.decodeUnknownResult(Prices)
 const encode = Schema.encodeSync(Quote)
