@@ -69,6 +69,9 @@ const DISK_FULL = sessionQuery(
 const writes =
   /\b(?:INSERT|UPDATE|DELETE|move_funds|accept_tasks|end_attempt|settle_orders|transfer)\b/i
 
+/** Statements by which an order goes on. */
+const moves = /\b(?:move_funds|accept_tasks|end_attempt|UPDATE tasks|waiting_orders)\b/
+
 const digestOf = (...pieces: ReadonlyArray<Uint8Array>): string => {
   const hash = createHash("sha1")
   for (const piece of pieces) hash.update(piece)
@@ -187,6 +190,8 @@ export class Session extends Duplex {
 
 export class Database {
   statementCount = 0
+  /** The statements that moved funds, or accepted or ended a task. */
+  moveCount = 0
   /** While set, no process reaches the database. */
   isAway = false
   /** While set, nothing can be written. */
@@ -256,6 +261,7 @@ export class Database {
       session.actor,
       `sql ${session.id} ${statement.slice(0, MOST_SHOWN).replaceAll(/\s+/g, " ")} ${digestOf(...unit)} ${digestOf(bytes)}`
     )
+    if (moves.test(statement)) this.moveCount += 1
     const isIdle = bytes.at(-6) === READY && bytes.at(-1) === IDLE
     this.own(isIdle ? null : session)
     if (isIdle) this.serveOthers()

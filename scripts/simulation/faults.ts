@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import type { Database } from "./database.ts"
 import type { SimulatedGateway } from "./gateways.ts"
 import type { Network } from "./network.ts"
-import type { Fault } from "./plan.ts"
+import type { Fault, Moment } from "./plan.ts"
 import { time } from "./realm.ts"
 import { VENDORS_HOST } from "./vendors.ts"
 import { Actor, type World } from "./world.ts"
@@ -27,18 +27,25 @@ export const scheduleFaults = (
   const absentHosts = new Set<string>()
   let lostAnswers = 0
   let next = 0
-  const counts = {
+  let vendorOrders = 0
+  const counts: Record<Moment, () => number> = {
     steps: () => world.steps,
     requests: () => network.requestCount,
-    statements: () => database.statementCount
+    "vendor orders": () => vendorOrders,
+    answers: () => network.answerCount,
+    statements: () => database.statementCount,
+    moves: () => database.moveCount
   }
-  /** The count at which the next fault happens; null before its time. */
+  /** The count after which the next fault happens, and the step after that; null before its time. */
   let dueCount: number | null = null
+  let dueStep: number | null = null
 
-  network.mishapOf = (client, host) => {
+  network.mishapOf = (client, host, method) => {
     if (absentHosts.has(host)) return "refused"
     const isGateway = gateways.some(({ name }) => name === client.name)
-    if (host !== VENDORS_HOST || !isGateway || lostAnswers === 0) return null
+    if (host !== VENDORS_HOST || !isGateway) return null
+    if (method === "POST") vendorOrders += 1
+    if (lostAnswers === 0) return null
     lostAnswers -= 1
     return "answer lost"
   }
@@ -111,8 +118,11 @@ export const scheduleFaults = (
     const count = counts[fault.of]()
     dueCount ??= count + fault.after
     if (count < dueCount) return
+    dueStep ??= world.steps + fault.steps
+    if (world.steps < dueStep) return
     next += 1
     dueCount = null
+    dueStep = null
     happen(fault)
   }
 

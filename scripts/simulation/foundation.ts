@@ -11,6 +11,7 @@ import { makeWitness, type Witness } from "../chaos/witness.ts"
 import { Database, type PreparedDatabase } from "./database.ts"
 import { RECEIVER_HOST } from "./faults.ts"
 import { ADMIN_TOKEN, layerSimulatedDatabase, makeSimulatedGateway } from "./gateways.ts"
+import { Generator } from "./generator.ts"
 import { layerClient, Network } from "./network.ts"
 import { randomness, START_MILLIS, time } from "./realm.ts"
 import { vendorsUrl } from "./vendors.ts"
@@ -77,7 +78,7 @@ export const makeFoundation = async (
   time.reset(START_MILLIS - MARKET_MILLIS)
   const world = new World(0, 0)
   const database = new Database(prepared, world, new Actor("database"))
-  const network = new Network(world)
+  const network = new Network(world, new Generator(0), 0)
   const driver = new Actor("driver")
   const gateway = makeSimulatedGateway({
     name: "gateway",

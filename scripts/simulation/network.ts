@@ -9,6 +9,7 @@ import {
   type HttpServerRequest,
   type HttpServerResponse
 } from "effect/http"
+import type { Generator } from "./generator.ts"
 import type { Actor, World } from "./world.ts"
 
 export type Handler = (request: Request) => Promise<Response>
@@ -50,15 +51,29 @@ export const makeHandler = Effect.fnUntraced(function* <E>(
 
 export class Network {
   requestCount = 0
+  /** The answers that left their server. */
+  answerCount = 0
   /** Decides what goes wrong with a request from a process to a host. */
-  mishapOf: (client: Actor, host: string) => Mishap = () => null
+  mishapOf: (client: Actor, host: string, method: string) => Mishap = () => null
   private readonly world: World
+  private readonly dice: Generator
+  private readonly mostLatencyMillis: number
   private readonly servers = new Map<string, { readonly actor: Actor; readonly handle: Handler }>()
   private readonly exchanges = new Set<Exchange>()
   private readonly cuts = new WeakMap<Request, () => void>()
 
-  constructor(world: World) {
+  /** Each way of an exchange takes up to `mostLatencyMillis`. */
+  constructor(world: World, dice: Generator, mostLatencyMillis: number) {
     this.world = world
+    this.dice = dice
+    this.mostLatencyMillis = mostLatencyMillis
+  }
+
+  /** Runs a task of an actor when what was sent to it has arrived. */
+  private arrive(actor: Actor, run: () => void): void {
+    const millis = this.dice.isHit(0.5) ? 0 : this.dice.between(0, this.mostLatencyMillis)
+    if (millis === 0) this.world.schedule(actor, run)
+    else this.world.scheduleAfter(actor, millis, run)
   }
 
   listen(host: string, actor: Actor, handle: Handler): void {
@@ -88,11 +103,11 @@ export class Network {
     this.requestCount += 1
     const { host, pathname } = new URL(request.url)
     const server = this.servers.get(host)
-    const mishap = this.mishapOf(client, host)
+    const mishap = this.mishapOf(client, host, request.method)
     const name = `${request.method} ${host}${pathname}`
     return new Promise((resolve, reject) => {
       const finish = (event: string, settle: () => void) =>
-        this.world.schedule(client, () => {
+        this.arrive(client, () => {
           this.world.note(client, `${event} ${name}`)
           settle()
         })
@@ -119,13 +134,14 @@ export class Network {
         const response = await server.handle(arrived)
         const body = new Uint8Array(await response.arrayBuffer())
         const { status, headers } = response
+        this.answerCount += 1
         end(() =>
           mishap === "answer lost"
             ? breakOff(true)
             : finish(`got ${status} ${body.length}`, () => resolve({ status, headers, body }))
         )
       }
-      this.world.schedule(server.actor, () => {
+      this.arrive(server.actor, () => {
         handle().catch(exchange.cut)
       })
     })

@@ -5,8 +5,11 @@ import type { CutMoment } from "./database.ts"
 import { Generator } from "./generator.ts"
 import { START_MILLIS } from "./realm.ts"
 
-/** What a fault comes right after: a scheduling point, a request that was sent, a statement. */
-export type Moment = "steps" | "requests" | "statements"
+/**
+ * What a fault comes after: a scheduling point, a request, an order that a gateway sends a vendor, an
+ * answer, a statement, a statement by which an order goes on.
+ */
+export type Moment = "steps" | "requests" | "vendor orders" | "answers" | "statements" | "moves"
 
 interface At {
   /** The name by which a fault can be left out: `f1`. */
@@ -16,6 +19,8 @@ interface At {
   /** How many of what has to happen after that time. */
   readonly after: number
   readonly of: Moment
+  /** How many scheduling points later it comes. */
+  readonly steps: number
 }
 
 export type Fault = At &
@@ -52,6 +57,8 @@ export interface Plan {
   readonly endMillis: number
   /** The probability that a fiber is preempted between two operations. */
   readonly preemption: number
+  /** The longest time that a request, or its answer, is on its way. */
+  readonly latencyMillis: number
   /** Whether the books are damaged in the end, which the audit has to tell. */
   readonly isTampered: boolean
   readonly episodes: readonly [Episode, ...ReadonlyArray<Episode>]
@@ -114,14 +121,29 @@ const drawWorld = (dice: Generator, seed: number) => ({
   seed,
   gateways: dice.pick([1, 2, 2, 2, 3, 3]),
   preemption: dice.pick([0, 0.0005, 0.002, 0.01]),
+  latencyMillis: dice.pick([0, 30, 200, 800]),
   isTampered: dice.isHit(TAMPER_PROBABILITY)
 })
 
-const mostAfter = { steps: 150, requests: 10, statements: 40 }
+/** How many of each come soon. */
+const mostAfter: Record<Moment, number> = {
+  steps: 150,
+  requests: 10,
+  "vendor orders": 4,
+  answers: 8,
+  statements: 40,
+  moves: 6
+}
+const moments = ["steps", "requests", "vendor orders", "answers", "statements", "moves"] as const
+const MOST_STEPS_AFTER = 12
 
-const drawMoment = (dice: Generator): { readonly of: Moment; readonly after: number } => {
-  const of = dice.pick<Moment>(["steps", "requests", "statements"])
-  return { of, after: dice.below(mostAfter[of]) }
+const drawMoment = (dice: Generator): Pick<At, "of" | "after" | "steps"> => {
+  const of = dice.pick<Moment>(moments)
+  return {
+    of,
+    after: dice.below(mostAfter[of]),
+    steps: dice.isHit(0.5) ? 0 : dice.below(MOST_STEPS_AFTER)
+  }
 }
 
 const drawFaults = (dice: Generator, name: string, millis: number, gateways: number) =>

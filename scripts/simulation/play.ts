@@ -98,7 +98,7 @@ export const play = async (foundation: Foundation, plan: Plan): Promise<Outcome>
   await resetDatabase(foundation)
   const world = new World(seed, plan.preemption)
   const database = new Database(foundation.database, world, new Actor("database"))
-  const network = new Network(world)
+  const network = new Network(world, new Generator(seed + 4), plan.latencyMillis)
   const witness = makeWorldWitness(seed, foundation)
   const dice = new Generator(seed + 1)
   const [driver, vendorsActor, receiver] = ["driver", "vendors", "receiver"].map(
