@@ -4,7 +4,7 @@ import type { HttpClient } from "effect/http"
 import { cancelTask, followTask } from "./follow.ts"
 import type { Gateway } from "./gateways.ts"
 import { type Answer, bodyOf, send } from "./http.ts"
-import { type Behaviour, changed, dutyOf, makePlan } from "./orders.ts"
+import { type Behaviour, changed, dutyOf, type Focus, makePlan } from "./orders.ts"
 import type { Customer, Order, Outcome, Witness } from "./witness.ts"
 
 const readTask = bodyOf(Schema.Struct({ id: Schema.String, task_status: Schema.String }))
@@ -142,6 +142,8 @@ export const runClient = Effect.fnUntraced(function* (
     readonly name: string
     readonly index: number
     readonly customer: Customer
+    /** What all its orders are about; null for one duty after the other. */
+    readonly focus: Focus | null
     readonly isOver: () => boolean
   }
 ): Effect.fn.Return<void, never, HttpClient.HttpClient> {
@@ -156,7 +158,8 @@ export const runClient = Effect.fnUntraced(function* (
         customer,
         id,
         canary: witness.canary,
-        duty: dutyOf(options.index, number)
+        duty: options.focus === null ? dutyOf(options.index, number) : null,
+        focus: options.focus
       })
       const { order, behaviour } = plan
       witness.orders.set(order.promptDigest, order)

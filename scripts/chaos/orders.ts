@@ -18,6 +18,13 @@ const pick = <A>(choices: Weighted<A>): Effect.Effect<A> =>
     return value
   })
 
+/**
+ * What all orders of some worlds are about, so that their rare states meet: the places of channels,
+ * cancelling, images that are read later, keys that are used again, vendors that fail.
+ */
+export const focuses = ["queue", "cancelling", "images", "keys", "troubles"] as const
+export type Focus = (typeof focuses)[number]
+
 /** Faults of the vendor for an order, as the simulator's control words in the prompt. */
 const troubles: Record<Good["kind"], Weighted<string>> = {
   video: [
@@ -33,12 +40,14 @@ const troubles: Record<Good["kind"], Weighted<string>> = {
     [3, "sim:echo"],
     [2, "sim:html"],
     [3, "sim:http500"],
+    [3, "sim:late500"],
+    [3, "sim:same-job"],
     [2, "sim:rate"],
     [8, "sim:nousage"],
     [3, "sim:usage=1"],
     [3, "sim:usage=9900000"],
     [3, "sim:poll500=3"],
-    [1, "sim:unknown-status"],
+    [3, "sim:unknown-status"],
     [2, "sim:forget"],
     [1, "sim:cancel"],
     [1, "sim:expire"],
@@ -56,6 +65,7 @@ const troubles: Record<Good["kind"], Weighted<string>> = {
     [4, "sim:moderate-input"],
     [3, "sim:moderate-output"],
     [4, "sim:http500"],
+    [3, "sim:late500"],
     [3, "sim:rate"],
     [4, "sim:fewer"],
     [2, "sim:refuse=503"]
@@ -71,6 +81,7 @@ const troubles: Record<Good["kind"], Weighted<string>> = {
     [4, "sim:breaks=3"],
     [3, "sim:errors=2"],
     [4, "sim:http500"],
+    [3, "sim:late500"],
     [3, "sim:rate"],
     [2, "sim:refuse=503"]
   ]
@@ -90,12 +101,15 @@ export type Behaviour =
   /** Retries, then sends a different request under the same key. */
   | { readonly _tag: "Changes" }
 
-const behaviour: Effect.Effect<Behaviour> = Effect.gen(function* () {
+const behaviourOf = Effect.fnUntraced(function* (focus: Focus | null) {
   const afterMillis = yield* Random.nextIntBetween(0, 400)
   const size = yield* Random.nextIntBetween(2, 5)
-  return yield* pick<Behaviour>([
+  const once: Weighted<Behaviour> = [
     [35, { _tag: "Once" }],
-    [12, { _tag: "HangsUp", afterMillis }],
+    [12, { _tag: "HangsUp", afterMillis }]
+  ]
+  return yield* pick<Behaviour>([
+    ...(focus === "keys" ? [] : once),
     [33, { _tag: "Repeats" }],
     [8, { _tag: "HangsUpAndRepeats", afterMillis }],
     [9, { _tag: "Bursts", size }],
@@ -116,11 +130,11 @@ const polls = pick<number>([
  * The times after its acceptance at which a client cancels its task, in milliseconds. Most of them
  * fall while the task waits or runs, and the longest after its end.
  */
-const cancels: Effect.Effect<ReadonlyArray<number>> = Effect.gen(function* () {
+const cancelsOf = Effect.fnUntraced(function* (focus: Focus | null) {
   const early = yield* Random.nextIntBetween(0, 900)
   const late = yield* Random.nextIntBetween(900, 6000)
   return yield* pick<ReadonlyArray<number>>([
-    [76, []],
+    [focus === "cancelling" ? 4 : 76, []],
     [12, [early]],
     [5, [late]],
     [4, [early, early]],
@@ -129,14 +143,18 @@ const cancels: Effect.Effect<ReadonlyArray<number>> = Effect.gen(function* () {
 })
 
 /** For how many seconds an order waits for a place at a channel that may be full. */
-const drawMaxWait = Effect.fnUntraced(function* ({ protocol }: Good, duty: Duty | null) {
+const drawMaxWait = Effect.fnUntraced(function* (
+  { protocol }: Good,
+  duty: Duty | null,
+  focus: Focus | null
+) {
   if (!placesOf.has(protocol) || duty === "fails") return null
   const seconds = yield* Random.nextIntBetween(1, 10)
   const drawn = yield* pick<number | null>([
     [35, null],
     [65, seconds]
   ])
-  return duty === "waits" ? seconds : drawn
+  return duty === "waits" || focus === "queue" ? seconds : drawn
 })
 
 /**
@@ -233,20 +251,52 @@ export const changed = (order: Order): Order => {
 
 const digestOf = (prompt: string): string => createHash("sha256").update(prompt).digest("hex")
 
-const drawGood = (duty: Duty | null): Effect.Effect<Good> => {
+/** The products that are ordered in a focus; all where it has none. */
+const focusModels: Partial<Record<Focus, ReadonlyArray<string>>> = {
+  queue: ["clip-1", "clip-9"],
+  cancelling: ["clip-9", "clip-10", "reel-1", "motion-1", "paint-1", "paint-10"],
+  images: ["paint-1", "paint-2", "paint-10"]
+}
+
+const drawGood = (duty: Duty | null, focus: Focus | null): Effect.Effect<Good> => {
   const model = duty === null ? undefined : dutyModels[duty]
-  const sold = model === undefined ? goods : goods.filter((good) => good.model === model)
+  const focused = focus === null ? undefined : focusModels[focus]
+  const models = model === undefined ? focused : [model]
+  const sold = models === undefined ? goods : goods.filter((good) => models.includes(good.model))
   return pick(sold.map((good) => [good.weight, good] as const))
 }
 
+/** How the vendor takes the order: slowly where orders wait for or are cancelled at it. */
+const drawTrouble = (
+  kind: Good["kind"],
+  duty: Duty | null,
+  focus: Focus | null
+): Effect.Effect<string> => {
+  const wanted = duty === null ? undefined : dutyTroubles[duty]
+  if (wanted !== undefined) return Effect.succeed(wanted)
+  const drawn = troubles[kind]
+  switch (focus) {
+    case "troubles":
+      return pick(drawn.map(([, trouble]) => [1, trouble] as const))
+    case "queue":
+    case "cancelling":
+      return pick(kind === "video" ? [...drawn, [60, "sim:slow=4"]] : drawn)
+    default:
+      return pick(drawn)
+  }
+}
+
 /** The cancels of an order: soon after its acceptance where its duty is about a cancel. */
-const drawCancels = (duty: Duty | null): Effect.Effect<ReadonlyArray<number>> => {
-  if (duty === null) return cancels
+const drawCancels = (
+  duty: Duty | null,
+  focus: Focus | null
+): Effect.Effect<ReadonlyArray<number>> => {
+  if (duty === null) return cancelsOf(focus)
   return Effect.succeed(duty === "is cancelled" || duty === "is not cancelled" ? [300] : [])
 }
 
-const drawBehaviour = (duty: Duty | null): Effect.Effect<Behaviour> => {
-  if (duty === null) return behaviour
+const drawBehaviour = (duty: Duty | null, focus: Focus | null): Effect.Effect<Behaviour> => {
+  if (duty === null) return behaviourOf(focus)
   const tag = duty === "fails" ? "Once" : duty === "is changed" ? "Changes" : "Repeats"
   return Effect.succeed({ _tag: tag })
 }
@@ -286,15 +336,15 @@ export const makePlan = Effect.fnUntraced(function* (options: {
   readonly id: string
   readonly canary: string
   readonly duty: Duty | null
+  readonly focus: Focus | null
 }): Effect.fn.Return<Plan> {
-  const { customer, id, canary, duty } = options
-  const good = yield* drawGood(duty)
-  const wanted = duty === null ? undefined : dutyTroubles[duty]
-  const trouble = wanted ?? (yield* pick(troubles[good.kind]))
+  const { customer, id, canary, duty, focus } = options
+  const good = yield* drawGood(duty, focus)
+  const trouble = yield* drawTrouble(good.kind, duty, focus)
   const units = yield* Random.nextIntBetween(...good.units)
-  const how = yield* drawBehaviour(duty)
+  const how = yield* drawBehaviour(duty, focus)
   const keyed = how._tag !== "Once" && how._tag !== "HangsUp"
-  const maxWait = yield* drawMaxWait(good, duty)
+  const maxWait = yield* drawMaxWait(good, duty, focus)
   const reading = yield* drawReading(good, duty)
   const isTask = good.kind === "video" || reading.isLater
   const prompt = `${canary} ${id} a lighthouse at dusk ${trouble}`.trim()
@@ -315,7 +365,7 @@ export const makePlan = Effect.fnUntraced(function* (options: {
     order,
     behaviour: how,
     polls: isTask ? yield* polls : 0,
-    cancels: isTask ? yield* drawCancels(duty) : [],
+    cancels: isTask ? yield* drawCancels(duty, focus) : [],
     thinkMillis: yield* Random.nextIntBetween(0, 600)
   }
 })

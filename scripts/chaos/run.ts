@@ -94,6 +94,7 @@ const rage = Effect.fnUntraced(function* (options: ChaosOptions, world: World, w
       market.customers,
       (customer, index) =>
         runClient(witness, world.gateways, {
+          focus: null,
           seed: options.seed,
           name: String(index),
           index,

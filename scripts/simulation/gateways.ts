@@ -39,7 +39,7 @@ const settings = {
   imageDeadlineSeconds: 3,
   textDeadlineSeconds: 3,
   textStreamDeadlineSeconds: 3,
-  taskDeadlineSeconds: 10,
+  taskDeadlineSeconds: 15,
   unknownGraceSeconds: 2
 }
 
@@ -123,6 +123,8 @@ export interface SimulatedGateway extends Gateway {
   readonly drop: () => void
   /** Lets the process stand still for a time. */
   readonly freeze: (millis: number) => void
+  /** Whether it serves, and its machine runs it. */
+  readonly isWell: () => boolean
 }
 
 export const makeSimulatedGateway = (options: {
@@ -198,6 +200,7 @@ export const makeSimulatedGateway = (options: {
     start,
     drop,
     freeze,
+    isWell: () => isServing() && process?.actor.isPaused === false,
     url: Effect.as(
       Effect.repeat(Effect.delay(Effect.sync(isServing), "20 millis"), {
         until: (isReady) => isReady

@@ -1,6 +1,7 @@
 /** What is decided about a world before it begins; all of it follows from the seed. */
 
 import { type Desk, desks } from "../chaos/office.ts"
+import { type Focus, focuses } from "../chaos/orders.ts"
 import type { CutMoment } from "./database.ts"
 import { Generator } from "./generator.ts"
 import { START_MILLIS } from "./realm.ts"
@@ -45,6 +46,8 @@ export interface Episode {
   readonly clients: ReadonlyArray<number>
   /** The operators that are at work. Each world has some, so that each does without the others. */
   readonly desks: ReadonlyArray<Desk>
+  /** What all orders are about; null where clients do one duty after the other. */
+  readonly focus: Focus | null
   readonly faults: ReadonlyArray<Fault>
 }
 
@@ -71,6 +74,7 @@ const DESK_PROBABILITY = 0.25
 /** That of the finance desk, whose work has more parts than one world does. */
 const FINANCE_PROBABILITY = 0.5
 const TAMPER_PROBABILITY = 0.3
+const FOCUS_PROBABILITY = 0.5
 const MOST_FAULTS = 7
 /** The time in which an episode comes to its end. */
 const MOST_EPISODE_MILLIS = 120_000
@@ -156,6 +160,9 @@ const drawFaults = (dice: Generator, name: string, millis: number, gateways: num
 const drawDesks = (dice: Generator) =>
   desks.filter((desk) => dice.isHit(desk === "finance" ? FINANCE_PROBABILITY : DESK_PROBABILITY))
 
+const drawFocus = (dice: Generator): Focus | null =>
+  dice.isHit(FOCUS_PROBABILITY) ? dice.pick(focuses) : null
+
 /** The plan of a world of some seconds. */
 export const planOf = (seed: number): Plan => {
   const dice = new Generator(seed)
@@ -167,7 +174,9 @@ export const planOf = (seed: number): Plan => {
     ...world,
     beginsAtMillis: dice.pick(beginnings),
     endMillis: millis,
-    episodes: [{ atMillis: 0, millis, clients, desks: drawDesks(dice), faults }]
+    episodes: [
+      { atMillis: 0, millis, clients, desks: drawDesks(dice), focus: drawFocus(dice), faults }
+    ]
   }
 }
 
@@ -193,6 +202,7 @@ export const yearPlanOf = (seed: number, customers: number): Plan => {
       millis,
       clients: [...new Set(Array.from({ length: MOST_CLIENTS }, () => dice.below(customers)))],
       desks: drawDesks(dice),
+      focus: drawFocus(dice),
       faults: drawFaults(dice, `f${day}.`, millis, world.gateways)
     }
   }

@@ -9,6 +9,7 @@ import { type Docket, open, type Verdict } from "../chaos/judges/verdict.ts"
 import { runClient } from "../chaos/load.ts"
 import { runOffice } from "../chaos/office.ts"
 import { makeWitness, type Witness } from "../chaos/witness.ts"
+import { judgeOrders, judgePolls } from "./calm.ts"
 import { Database } from "./database.ts"
 import { RECEIVER_HOST, scheduleFaults } from "./faults.ts"
 import { type Foundation, resetDatabase } from "./foundation.ts"
@@ -123,6 +124,10 @@ export const play = async (foundation: Foundation, plan: Plan): Promise<Outcome>
   const anyGateway = Effect.suspend(() => Effect.raceAllFirst(gateways.map(({ url }) => url)))
   const operator = Effect.map(anyGateway, (gatewayUrl) => ({ gatewayUrl, adminToken: ADMIN_TOKEN }))
 
+  /** The times from which on nothing was at fault any more, one for each episode. */
+  const calmMillis: Array<number> = []
+  const areWell = () => gateways.every((gateway) => gateway.isWell())
+
   /** Lets clients order while faults happen. */
   const rage = Effect.fnUntraced(function* (episode: Episode, number: number) {
     yield* operator
@@ -140,6 +145,7 @@ export const play = async (foundation: Foundation, plan: Plan): Promise<Outcome>
                 name: `${number}.${index}`,
                 index,
                 customer,
+                focus: episode.focus,
                 isOver: () => isOver
               })
         },
@@ -183,6 +189,10 @@ export const play = async (foundation: Foundation, plan: Plan): Promise<Outcome>
     yield* Effect.sleep(Math.min(episode.millis, plan.endMillis - episode.atMillis))
     isOver = true
     faults.stop()
+    yield* Effect.repeat(Effect.delay(Effect.sync(areWell), "100 millis"), {
+      until: (isCalm) => isCalm
+    })
+    calmMillis.push(time.nowMillis)
     yield* Fiber.join(clients)
     yield* Fiber.join(finance)
     yield* Fiber.interrupt(beside)
@@ -222,7 +232,9 @@ export const play = async (foundation: Foundation, plan: Plan): Promise<Outcome>
       audits.verdict,
       quiet.verdict,
       ...judgeRecords(books, witness, true),
-      ...judgeFinance(witness)
+      ...judgeFinance(witness),
+      judgePolls(books, yield* vendors.polls, calmMillis),
+      ...(episodes.some(({ faults }) => faults.length > 0) ? [] : [judgeOrders(books, witness)])
     ]
     if (plan.isTampered) {
       const tampering = yield* judgeTampering(yield* operator, market.customers[0])

@@ -3,6 +3,7 @@ import { Context, Effect, Layer } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
 import { Connections } from "../../src/simulator/placeOrder.ts"
 import { layerBench, Simulator, simulatorRoutes } from "../../src/simulator/Simulator.ts"
+import { Tasks } from "../../src/simulator/Tasks.ts"
 import { type Handler, makeHandler, type Network } from "./network.ts"
 
 export const VENDORS_HOST = "vendors.test"
@@ -39,6 +40,8 @@ export const makeVendors = Effect.fnUntraced(function* (network: Network) {
   )
   return {
     handle: Context.get(context, Vendors).handle,
-    book: Context.get(context, Simulator).book
+    book: Context.get(context, Simulator).book,
+    /** When each job was asked for. */
+    polls: Context.get(context, Tasks).pollHistory
   }
 })

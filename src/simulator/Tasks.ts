@@ -105,6 +105,8 @@ export class Tasks extends Context.Service<
     peek(api: TaskApi, id: string, lifecycle: Lifecycle): Effect.Effect<PollResult>
     /** The ids of an account's tasks at one API, newest first. */
     idsOf(api: TaskApi, key: string): Effect.Effect<ReadonlyArray<string>>
+    /** The order of an account's newest task at one API; undefined where it has none. */
+    latestOf(api: TaskApi, key: string): Effect.Effect<AcceptedEntry | undefined>
     /** Cancels a task that has not ended; a repeat changes nothing. */
     cancel(acceptedEntry: AcceptedEntry): Effect.Effect<EndedEntry>
     /** Removes the task; its entries in the book stay. */
@@ -227,6 +229,13 @@ export class Tasks extends Context.Service<
           : yield* pollResultOf(task, Math.max(task.polls - 1, 0), lifecycle)
       })
 
+      /** The orders of an account at one API, newest first. */
+      const ordersOf = (api: TaskApi, key: string): ReadonlyArray<AcceptedEntry> =>
+        [...tasks.values()]
+          .map(({ acceptedEntry }) => acceptedEntry)
+          .filter((entry) => isTaskOf(api, entry) && entry.key_hint === hintOf(key))
+          .reverse()
+
       return Tasks.of({
         accept,
         poll,
@@ -236,16 +245,8 @@ export class Tasks extends Context.Service<
           end(acceptedEntry, { event: "cancelled", reason: "cancelled", produced: noProduct }),
         remove: (id) => Effect.sync(() => void tasks.delete(id)),
         idsOf: (api, key) =>
-          Effect.sync(() =>
-            [...tasks.values()]
-              .map(({ acceptedEntry }) => acceptedEntry)
-              .filter(
-                (acceptedEntry) =>
-                  isTaskOf(api, acceptedEntry) && acceptedEntry.key_hint === hintOf(key)
-              )
-              .map(({ upstream_id }) => upstream_id)
-              .reverse()
-          ),
+          Effect.sync(() => ordersOf(api, key).map(({ upstream_id }) => upstream_id)),
+        latestOf: (api, key) => Effect.sync(() => ordersOf(api, key)[0]),
         release: Effect.sync(() => {
           for (const task of tasks.values()) task.isReleased = true
         }),

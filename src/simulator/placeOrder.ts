@@ -10,8 +10,10 @@ import { type Bench, type Call, type Desk, Refusal } from "./Vendor.ts"
 /**
  * Accepts an order that passed the vendor's checks, unless a switch of its account or prompt
  * refuses it. A refused order is not entered into the book. An accepted order is entered first;
- * then `answer` makes the response. A JSON response may be cut or extended by switches; an HTTP
- * response, such as a stream, is sent unchanged. Switches may also prevent any response.
+ * then `answer` makes the response. With `sim:same-job` the order counts as a repeat of the account's
+ * last one, whose job is answered. A JSON response may be cut or extended by switches; an HTTP
+ * response, such as a stream, is sent unchanged. Switches may also prevent any response, or replace
+ * it by an error although the order is accepted.
  */
 export const placeOrder = Effect.fnUntraced(function* (
   desk: Desk,
@@ -34,7 +36,8 @@ export const placeOrder = Effect.fnUntraced(function* (
   }
 
   const tasks = yield* Tasks
-  const acceptedEntry = yield* tasks.accept({ ...draft, api: desk, key: call.key })
+  const repeated = isOn(switches, "same-job") ? yield* tasks.latestOf(desk, call.key) : undefined
+  const acceptedEntry = repeated ?? (yield* tasks.accept({ ...draft, api: desk, key: call.key }))
   const result = yield* answer(acceptedEntry)
   const body =
     Predicate.isObject(result) && !HttpServerResponse.isHttpServerResponse(result)
@@ -45,6 +48,7 @@ export const placeOrder = Effect.fnUntraced(function* (
     return yield* Effect.never
   }
   if (isOn(switches, "hang")) return yield* Effect.never
+  if (isOn(switches, "late500")) return yield* desk.refuse(500)
   if (HttpServerResponse.isHttpServerResponse(body)) return body
   if (isOn(switches, "cut")) return yield* cutAnswer(JSON.stringify(body))
   if (isOn(switches, "truncated")) {

@@ -13,6 +13,8 @@ const names = new Set([
   "expire",
   "rate",
   "http500",
+  "late500",
+  "same-job",
   "refuse",
   "lost",
   "hang",

@@ -100,7 +100,8 @@ export const task: Task = {
   state: "succeeded",
   error_code: null,
   upstream_id: "job-v",
-  video_url: "http://v"
+  video_url: "http://v",
+  finished_at: new Date("2026-01-01T00:00:03Z")
 }
 export const videoHold = holdOf("vt_1", "kling-v3-omni", 3_000_000_000n)
 export const imageHold = holdOf("im_1", "sim-paint-1", 1_000_000_000n)
