@@ -1,6 +1,5 @@
 /** What has to be true where nothing is at fault: at the end of each world, and in a few from the beginning. */
-import type { Effect } from "effect"
-import type { Tasks } from "../../src/simulator/Tasks.ts"
+import type { TaskPolls } from "../../src/simulator/Tasks.ts"
 import type { Books, Hold, Job } from "../chaos/books.ts"
 import { keptDigest } from "../chaos/judges/orders.ts"
 import { open, type Verdict } from "../chaos/judges/verdict.ts"
@@ -24,7 +23,7 @@ const calmOf = ({ accepted }: Job, finishedAt: Date | null, calmMillis: Readonly
 
 export const judgePolls = (
   { jobs, tasks }: Books,
-  polls: Effect.Success<Tasks["Service"]["pollHistory"]>,
+  polls: ReadonlyArray<TaskPolls>,
   calmMillis: ReadonlyArray<number>
 ): Verdict => {
   const docket = open("P1", "a running task is polled again and again, whichever gateway died")

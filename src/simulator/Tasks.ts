@@ -74,7 +74,7 @@ interface Task {
 }
 
 /** A task and the times of its polls since the start of the simulator, oldest first. */
-interface TaskPolls {
+export interface TaskPolls {
   readonly protocol: string
   readonly upstream_id: string
   readonly polled_at: ReadonlyArray<number>
