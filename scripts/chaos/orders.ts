@@ -149,7 +149,7 @@ const drawMaxWait = Effect.fnUntraced(function* (
   focus: Focus | null
 ) {
   if (!placesOf.has(protocol) || duty === "fails") return null
-  const seconds = yield* Random.nextIntBetween(1, 10)
+  const seconds = yield* Random.nextIntBetween(1, focus === "queue" ? 25 : 10)
   const drawn = yield* pick<number | null>([
     [35, null],
     [65, seconds]
@@ -279,8 +279,9 @@ const drawTrouble = (
     case "troubles":
       return pick(drawn.map(([, trouble]) => [1, trouble] as const))
     case "queue":
+      return pick([...drawn, [60, "sim:slow=4"]])
     case "cancelling":
-      return pick(kind === "video" ? [...drawn, [60, "sim:slow=4"]] : drawn)
+      return pick([...drawn, [40, "sim:slow=4"], [40, "sim:takes=1"], [20, "sim:takes=2"]])
     default:
       return pick(drawn)
   }

@@ -6,6 +6,7 @@
 import { createHash } from "node:crypto"
 import { Duplex } from "node:stream"
 import type { PGlite } from "@electric-sql/pglite"
+import type { Generator } from "./generator.ts"
 import { time } from "./realm.ts"
 import type { Actor, World } from "./world.ts"
 
@@ -84,8 +85,18 @@ const MOST_SHOWN = 160
 /** The longest time in which a transaction may be idle, as the gateway asks of its sessions. */
 const MOST_IDLE_MILLIS = 10_000
 
+/** The longest time that a statement is on its way. */
+const MOST_LATE_MILLIS = 40
+
 /** The messages that a driver sends up to a synchronisation, and that the server answers together. */
 type Unit = ReadonlyArray<Buffer>
+
+interface Waiting {
+  readonly session: Session
+  readonly unit: Unit
+  /** When it arrives, and after all that the session has sent before. */
+  readonly atMillis: number
+}
 
 /** Where a statement is cut: before it, at a commit that fails, or after a commit. */
 export type CutMoment = "before" | "in commit" | "after commit"
@@ -207,12 +218,22 @@ export class Database {
   private owner: Session | null = null
   /** Cancels the end of the owner for being idle. */
   private idleTimer: number | null = null
-  private waiting: ReadonlyArray<{ readonly session: Session; readonly unit: Unit }> = []
+  private waiting: ReadonlyArray<Waiting> = []
+  private readonly dice: Generator
+  private readonly lateness: number
 
-  constructor(prepared: PreparedDatabase, world: World, actor: Actor) {
+  /** A statement is on its way for a time with the probability `lateness`. */
+  constructor(
+    prepared: PreparedDatabase,
+    world: World,
+    actor: Actor,
+    { dice, lateness }: { readonly dice: Generator; readonly lateness: number }
+  ) {
     this.prepared = prepared
     this.world = world
     this.actor = actor
+    this.dice = dice
+    this.lateness = lateness
   }
 
   open(actor: Actor): Session {
@@ -224,8 +245,13 @@ export class Database {
   }
 
   submit(session: Session, unit: Unit): void {
-    this.waiting = [...this.waiting, { session, unit }]
-    this.world.schedule(this.actor, () => this.serve())
+    const lateMillis = this.dice.isHit(this.lateness) ? this.dice.between(1, MOST_LATE_MILLIS) : 0
+    const last = this.waiting.findLast((entry) => entry.session === session)
+    const atMillis = Math.max(time.nowMillis + lateMillis, last?.atMillis ?? 0)
+    this.waiting = [...this.waiting, { session, unit, atMillis }]
+    const serve = () => this.serve()
+    if (atMillis === time.nowMillis) this.world.schedule(this.actor, serve)
+    else this.world.scheduleAfter(this.actor, atMillis - time.nowMillis, serve)
   }
 
   answer(session: Session, bytes: Buffer): void {
@@ -243,7 +269,10 @@ export class Database {
 
   /** Serves the oldest unit of a session that need not wait for a transaction of another one. */
   private serve(): void {
-    const next = this.waiting.find(({ session }) => this.owner === null || this.owner === session)
+    const next = this.waiting.find(
+      ({ session, atMillis }) =>
+        atMillis <= time.nowMillis && (this.owner === null || this.owner === session)
+    )
     if (next === undefined) return
     this.waiting = this.waiting.filter((entry) => entry !== next)
     const { session, unit } = next

@@ -77,7 +77,10 @@ export const makeFoundation = async (
 ): Promise<Foundation> => {
   time.reset(START_MILLIS - MARKET_MILLIS)
   const world = new World(0, 0)
-  const database = new Database(prepared, world, new Actor("database"))
+  const database = new Database(prepared, world, new Actor("database"), {
+    dice: new Generator(1),
+    lateness: 0
+  })
   const network = new Network(world, new Generator(0), 0)
   const driver = new Actor("driver")
   const gateway = makeSimulatedGateway({

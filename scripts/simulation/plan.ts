@@ -76,6 +76,7 @@ const FINANCE_PROBABILITY = 0.5
 const TAMPER_PROBABILITY = 0.3
 const FOCUS_PROBABILITY = 0.5
 const MOST_FAULTS = 7
+const NO_FAULT_PROBABILITY = 0.25
 /** The time in which an episode comes to its end. */
 const MOST_EPISODE_MILLIS = 120_000
 
@@ -150,12 +151,14 @@ const drawMoment = (dice: Generator): Pick<At, "of" | "after" | "steps"> => {
   }
 }
 
-const drawFaults = (dice: Generator, name: string, millis: number, gateways: number) =>
-  Array.from({ length: dice.below(MOST_FAULTS + 1) }, () => dice.below(millis))
+const drawFaults = (dice: Generator, name: string, millis: number, gateways: number) => {
+  const count = dice.isHit(NO_FAULT_PROBABILITY) ? 0 : dice.between(1, MOST_FAULTS)
+  return Array.from({ length: count }, () => dice.below(millis))
     .toSorted((a, b) => a - b)
     .map((atMillis, index) =>
       makeFault(dice, { name: `${name}${index}`, atMillis, ...drawMoment(dice) }, gateways)
     )
+}
 
 const drawDesks = (dice: Generator) =>
   desks.filter((desk) => dice.isHit(desk === "finance" ? FINANCE_PROBABILITY : DESK_PROBABILITY))

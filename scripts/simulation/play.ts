@@ -40,6 +40,8 @@ export interface Outcome {
   readonly simulatedMillis: number
 }
 
+/** The probability that a statement is on its way for a time. */
+const LATENESS = 0.05
 /** Simulated time after the last fault in which everything has to end. */
 const QUIET_MILLIS = 90_000
 const LOOK_MILLIS = 1000
@@ -98,7 +100,10 @@ export const play = async (foundation: Foundation, plan: Plan): Promise<Outcome>
   randomness.reset(seed)
   await resetDatabase(foundation)
   const world = new World(seed, plan.preemption)
-  const database = new Database(foundation.database, world, new Actor("database"))
+  const database = new Database(foundation.database, world, new Actor("database"), {
+    dice: new Generator(seed + 5),
+    lateness: LATENESS
+  })
   const network = new Network(world, new Generator(seed + 4), plan.latencyMillis)
   const witness = makeWorldWitness(seed, foundation)
   const dice = new Generator(seed + 1)
