@@ -2,7 +2,7 @@
 import type { Books, Job, Task } from "../books.ts"
 import { goods } from "../goods.ts"
 import type { Order, Witness } from "../witness.ts"
-import { kindOfTask } from "./orders.ts"
+import { isTakenForRepeat, kindOfTask } from "./orders.ts"
 import { groupBy, open, type Verdict } from "./verdict.ts"
 
 /** The codes of errors that the gateway answers before it calls a vendor. */
@@ -33,7 +33,8 @@ const faultOfTask = (order: Order, task: Task | undefined, job: Job | undefined)
   if (order.kind === "image") return null
   // An order that may wait is answered before its vendor is called.
   if (order.maxWait !== null && task.upstream_id === null && task.state === "failed") return null
-  if (job?.accepted.order.prompt_sha256 !== order.promptDigest) return "is another order's job"
+  const isOwn = job?.accepted.order.prompt_sha256 === order.promptDigest
+  if (!isOwn && !isTakenForRepeat(order)) return "is another order's job"
   return null
 }
 

@@ -22,6 +22,9 @@ export const keptDigest = (promptDigest: string): string => promptDigest.slice(0
 export const goodOf = ({ upstream_model }: Pick<Hold, "upstream_model">): Good | undefined =>
   goods.find(({ upstreamModel }) => upstreamModel === upstream_model)
 
+/** Whether the vendor takes the order for a repeat of another one, whose job it answers. */
+export const isTakenForRepeat = ({ prompt }: Order): boolean => prompt.includes("sim:same-job")
+
 /** The kind of order that a task is of: its id begins with it. */
 export const kindOfTask = ({ id }: Pick<Task, "id">): "video" | "image" =>
   id.startsWith("im_") ? "image" : "video"

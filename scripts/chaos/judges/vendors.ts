@@ -6,7 +6,14 @@ import type { Books, Hold, Job, Orphan, Task } from "../books.ts"
 import { goods } from "../goods.ts"
 import type { Order, Witness } from "../witness.ts"
 import { pairUp } from "./matching.ts"
-import { claimOf, kindOfTask, mayBelong, verdictOnOrder } from "./orders.ts"
+import {
+  claimOf,
+  isTakenForRepeat,
+  keptDigest,
+  kindOfTask,
+  mayBelong,
+  verdictOnOrder
+} from "./orders.ts"
 import { type Docket, groupBy, open, type Verdict } from "./verdict.ts"
 
 /** Whether the vendor made no images: its error frees the idempotency key for a new order. */
@@ -69,6 +76,16 @@ const disagreement = (task: Task, job: Job, orphan: Orphan | undefined): string 
     : null
 }
 
+/** The ids of the orders that their vendor took for a repeat of another one. */
+const repeatsIn = ({ holds }: Books, orders: Witness["orders"]): ReadonlySet<string> => {
+  const digests = new Set(
+    [...orders].flatMap(([digest, order]) => (isTakenForRepeat(order) ? [keptDigest(digest)] : []))
+  )
+  return new Set(
+    holds.flatMap(({ id, prompt_digest }) => (digests.has(prompt_digest ?? "") ? [id] : []))
+  )
+}
+
 const videoTasks = ({ tasks }: Books): ReadonlyArray<Task> =>
   tasks.filter((task) => kindOfTask(task) === "video")
 
@@ -87,7 +104,8 @@ const faultOfTask = (
     : `is not the task of order ${id}`
 
 /** The tasks and orphans, grouped so that those of a job can be found. */
-const readTraces = (books: Books) => ({
+const readTraces = (books: Books, { orders }: Witness) => ({
+  repeats: repeatsIn(books, orders),
   tasksByJob: groupBy(videoTasks(books), ({ upstream_id }) => upstream_id ?? ""),
   orphansByHold: new Map(books.orphans.map((orphan) => [orphan.hold_id, orphan])),
   orphansByJob: new Set(books.orphans.map(({ upstream_id }) => upstream_id))
@@ -103,7 +121,7 @@ type Finding =
 const findJob = (
   job: Job,
   orders: Witness["orders"],
-  { tasksByJob, orphansByHold, orphansByJob }: ReturnType<typeof readTraces>
+  { repeats, tasksByJob, orphansByHold, orphansByJob }: ReturnType<typeof readTraces>
 ): Finding => {
   const named = (fault: string | null): Finding => ({ _tag: "Named", fault })
   const { upstream_id: id, client_token: token } = job.accepted
@@ -112,7 +130,10 @@ const findJob = (
   if (order === undefined) return named(`job ${id} was never ordered`)
   if (others.length > 0) return named(`job ${id} belongs to ${others.length + 1} tasks`)
   if (task !== undefined) {
-    const fault = faultOfTask(task, job, order, orphansByHold.get(task.id))
+    const orphan = orphansByHold.get(task.id)
+    const fault = repeats.has(task.id)
+      ? disagreement(task, job, orphan)
+      : faultOfTask(task, job, order, orphan)
     return named(fault === null ? null : `job ${id}: task ${task.id} ${fault}`)
   }
   if (orphansByJob.has(id)) return named(null)
@@ -123,7 +144,7 @@ const findJob = (
 
 const judgeJobs = (books: Books, witness: Witness): Verdict => {
   const docket = open("I10", "every video job has its task or its own orphan")
-  const traces = readTraces(books)
+  const traces = readTraces(books, witness)
   const unnamed: Array<Job> = []
   const tokens = new Set<string>()
   for (const job of videoJobs(books)) {
@@ -173,32 +194,42 @@ const judgeTaskJobs = (books: Books): Docket => {
   return docket
 }
 
+/** The videos that were charged, with their jobs and products; null for those that have none. */
+const chargedVideos = (books: Books) => {
+  const jobs = new Map(videoJobs(books).map((job) => [job.accepted.upstream_id, job]))
+  const usageByHold = new Map(books.usage.map((usage) => [usage.hold_id, usage]))
+  return videoTasks(books).flatMap(({ id, upstream_id, model }) => {
+    const usage = usageByHold.get(id)
+    if (usage === undefined) return []
+    const good = goods.find((one) => one.model === model)
+    const chargeNano = good?.chargeNano ?? null
+    const job = jobs.get(upstream_id ?? "")
+    const isKnown = job !== undefined && good !== undefined && chargeNano !== null
+    const made = isKnown ? { job, protocol: good.protocol, chargeNano } : null
+    return [{ id, charge: usage.charge, made }]
+  })
+}
+
 const judgeCharges = (books: Books, witness: Witness): ReadonlyArray<Verdict> => {
   const charged = judgeTaskJobs(books)
   const amounts = open("I10", "a video is charged what the vendor counted")
   const noted = open("I10", "a count that no video can have leaves an orphan, and no other does")
   const denied = open("I10", "an order that ended in an upstream error is not charged")
-  const jobs = new Map(videoJobs(books).map((job) => [job.accepted.upstream_id, job]))
   const orphans = new Map(books.orphans.map((orphan) => [orphan.hold_id, orphan]))
-  const usageByHold = new Map(books.usage.map((usage) => [usage.hold_id, usage]))
   const verdicts = verdictOnOrder(witness)
+  const repeats = repeatsIn(books, witness.orders)
 
-  for (const { id, upstream_id, model } of videoTasks(books)) {
-    const usage = usageByHold.get(id)
-    if (usage === undefined) continue
-    const job = jobs.get(upstream_id ?? "")
-    const good = goods.find((one) => one.model === model)
-    if (job === undefined || good === undefined || good.chargeNano === null) {
-      charged.look(`${id} is charged without a job`)
-      continue
-    }
+  for (const { id, charge, made } of chargedVideos(books)) {
+    if (made === null) charged.look(`${id} is charged without a job`)
+    // The job of a repeat is of the order that the vendor confused with it.
+    if (made === null || repeats.has(id)) continue
+    const { job, protocol, chargeNano } = made
     const { order, switches } = job.accepted
     const tokens = tokensOf(job)
-    const isWrong = switches.usage !== undefined && good.protocol === "vp_a"
+    const isWrong = switches.usage !== undefined && protocol === "vp_a"
     const isNoted = orphans.get(id)?.reason === "implausible_usage"
     noted.look(isWrong === isNoted ? null : `${id} was counted as ${tokens}: orphan ${isNoted}`)
-    const expected = good.chargeNano(order.seconds ?? 0, tokens)
-    const { charge } = usage
+    const expected = chargeNano(order.seconds ?? 0, tokens)
     amounts.look(charge === expected ? null : `${id} is charged ${charge}, not ${expected}`)
     const isDenied = verdicts.get(order.prompt_sha256) === "denied"
     denied.look(isDenied ? `${id} is charged, and its client was told of an error` : null)
