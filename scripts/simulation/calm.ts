@@ -1,7 +1,9 @@
 /** What has to be true where nothing is at fault: at the end of each world, and in a few from the beginning. */
 import type { TaskPolls } from "../../src/simulator/Tasks.ts"
 import type { Books, Hold, Job } from "../chaos/books.ts"
-import { keptDigest } from "../chaos/judges/orders.ts"
+import { placesOf } from "../chaos/goods.ts"
+import { goodOf, jobsOfTask, keptDigest } from "../chaos/judges/orders.ts"
+import { type Stay, staysAt } from "../chaos/judges/places.ts"
 import { open, type Verdict } from "../chaos/judges/verdict.ts"
 import type { Order, Witness } from "../chaos/witness.ts"
 
@@ -38,6 +40,88 @@ export const judgePolls = (
     )
     const pause = longestPause([calm.from, ...within, calm.to])
     docket.look(pause <= MOST_PAUSE_MILLIS ? null : `${id} was not polled for ${pause} ms`)
+  }
+  return docket.verdict
+}
+
+/** The longest time that an order waits while a place is free. */
+const MOST_WAIT_MILLIS = 8000
+
+interface Wait {
+  readonly from: number
+  readonly to: number
+}
+
+/** How long the orders of a protocol waited for a place: until their vendor got them, or their end. */
+const waitsAt = (
+  protocol: string,
+  books: Books,
+  orders: Witness["orders"]
+): ReadonlyArray<Wait & { readonly id: string }> => {
+  const holds = new Map(books.holds.map((hold) => [hold.id, hold]))
+  const waiting = [...orders].filter(([, { maxWait }]) => maxWait !== null)
+  const digests = new Set(waiting.map(([digest]) => keptDigest(digest)))
+  const jobsOf = jobsOfTask(books)
+  return books.tasks.flatMap((task) => {
+    const hold = holds.get(task.id)
+    const isWaiting = task.protocol === protocol && digests.has(hold?.prompt_digest ?? "")
+    const [acceptedMillis] = jobsOf(task).map(({ accepted }) => Date.parse(accepted.at))
+    const to = acceptedMillis ?? task.finished_at?.getTime()
+    if (hold === undefined || !isWaiting || to === undefined) return []
+    return [{ id: task.id, from: hold.created_at.getTime(), to }]
+  })
+}
+
+/** The longest time between the two in which fewer jobs than `places` were at the vendor. */
+const longestFree = ({ from, to }: Wait, places: number, stays: ReadonlyArray<Stay>): number => {
+  const ends = stays.flatMap((stay) => [stay.from, stay.to])
+  const times = [from, ...ends.filter((at) => from < at && at < to), to].toSorted((a, b) => a - b)
+  const isFull = (at: number) =>
+    stays.filter((stay) => stay.from <= at && at < stay.to).length >= places
+  let longest = 0
+  let freeFrom: number | null = null
+  for (const at of times) {
+    if (freeFrom !== null) longest = Math.max(longest, at - freeFrom)
+    freeFrom = isFull(at) ? null : (freeFrom ?? at)
+  }
+  return longest
+}
+
+export const judgeWaits = (
+  books: Books,
+  { orders }: Witness,
+  calmMillis: ReadonlyArray<number>
+): Verdict => {
+  const docket = open("Q3", "no order waits for long while its channel has a free place")
+  for (const [protocol, places] of placesOf) {
+    const stays = staysAt(protocol, books)
+    for (const { id, from, to } of waitsAt(protocol, books, orders)) {
+      const calm = calmMillis.find((at) => from < at && at < to)
+      if (calm === undefined) continue
+      const free = longestFree({ from: calm, to }, places, stays)
+      docket.look(free <= MOST_WAIT_MILLIS ? null : `${id} waited ${free} ms for nothing`)
+    }
+  }
+  return docket.verdict
+}
+
+/** The longest time for which a gateway that is alone leaves an order of a dead one open. */
+const MOST_LEFT_MILLIS = 1000
+
+/** Of a gateway that is alone; `startedMillis` is when it began to serve, each time. */
+export const judgeRecovery = (
+  { holds }: Books,
+  startedMillis: ReadonlyArray<number>,
+  calmMillis: ReadonlyArray<number>
+): Verdict => {
+  const docket = open("N2", "a gateway that starts alone ends what a dead one has left open")
+  for (const hold of holds.filter((one) => goodOf(one)?.kind !== "video")) {
+    const created = hold.created_at.getTime()
+    const calm = calmMillis.find((at) => created < at)
+    const isLeft = startedMillis.some((at) => created < at && calm !== undefined && at <= calm)
+    if (calm === undefined || !isLeft || hold.closed_at === null) continue
+    const late = hold.closed_at.getTime() - calm
+    docket.look(late <= MOST_LEFT_MILLIS ? null : `${hold.id} was open for ${late} ms`)
   }
   return docket.verdict
 }

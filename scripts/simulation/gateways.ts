@@ -16,6 +16,7 @@ import type { Gateway } from "../chaos/gateways.ts"
 import type { Database } from "./database.ts"
 import { type Handler, makeHandler, type Network } from "./network.ts"
 import { layerSimulatedWeb, layerSimulatedWire } from "./outside.ts"
+import { time } from "./realm.ts"
 import { Actor, type World } from "./world.ts"
 
 export const ADMIN_TOKEN = "admin_simulation"
@@ -125,6 +126,8 @@ export interface SimulatedGateway extends Gateway {
   readonly freeze: (millis: number) => void
   /** Whether it serves, and its machine runs it. */
   readonly isWell: () => boolean
+  /** When it began to serve, in milliseconds since 1970. */
+  readonly servedFrom: ReadonlyArray<number>
 }
 
 export const makeSimulatedGateway = (options: {
@@ -143,7 +146,7 @@ export const makeSimulatedGateway = (options: {
   const url = `http://${host}`
   const machine = new Actor(`${name}'s machine`)
   let process: { readonly actor: Actor; readonly fiber: Fiber.Fiber<void, unknown> } | null = null
-  let served = 0
+  const servedFrom: Array<number> = []
   let gaveUp = 0
 
   const serve = Effect.fnUntraced(function* (actor: Actor) {
@@ -155,7 +158,7 @@ export const makeSimulatedGateway = (options: {
       yield* Effect.scope
     )
     network.listen(host, actor, Context.get(context, Requests).handle)
-    served += 1
+    servedFrom.push(time.nowMillis)
     world.note(actor, "listens")
     return yield* Effect.never
   })
@@ -200,6 +203,7 @@ export const makeSimulatedGateway = (options: {
     start,
     drop,
     freeze,
+    servedFrom,
     isWell: () => isServing() && process?.actor.isPaused === false,
     url: Effect.as(
       Effect.repeat(Effect.delay(Effect.sync(isServing), "20 millis"), {
@@ -214,6 +218,6 @@ export const makeSimulatedGateway = (options: {
     stop: Effect.suspend(() =>
       process === null ? Effect.succeed(true) : Effect.as(Fiber.interrupt(process.fiber), true)
     ),
-    starts: () => ({ served, gaveUp })
+    starts: () => ({ served: servedFrom.length, gaveUp })
   }
 }

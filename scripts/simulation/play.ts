@@ -9,7 +9,7 @@ import { type Docket, open, type Verdict } from "../chaos/judges/verdict.ts"
 import { runClient } from "../chaos/load.ts"
 import { runOffice } from "../chaos/office.ts"
 import { makeWitness, type Witness } from "../chaos/witness.ts"
-import { judgeOrders, judgePolls } from "./calm.ts"
+import { judgeOrders, judgePolls, judgeRecovery, judgeWaits } from "./calm.ts"
 import { Database } from "./database.ts"
 import { RECEIVER_HOST, scheduleFaults } from "./faults.ts"
 import { type Foundation, resetDatabase } from "./foundation.ts"
@@ -239,6 +239,10 @@ export const play = async (foundation: Foundation, plan: Plan): Promise<Outcome>
       ...judgeRecords(books, witness, true),
       ...judgeFinance(witness),
       judgePolls(books, yield* vendors.polls, calmMillis),
+      judgeWaits(books, witness, calmMillis),
+      ...gateways
+        .filter(() => plan.gateways === 1)
+        .map(({ servedFrom }) => judgeRecovery(books, servedFrom, calmMillis)),
       ...(episodes.some(({ faults }) => faults.length > 0) ? [] : [judgeOrders(books, witness)])
     ]
     if (plan.isTampered) {

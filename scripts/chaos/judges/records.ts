@@ -7,7 +7,7 @@ import { judgeImages, judgeTexts } from "./images.ts"
 import { judgeLedger } from "./ledger.ts"
 import { judgeOffice } from "./office.ts"
 import { judgePlaces } from "./places.ts"
-import { judgeRefunds } from "./refunds.ts"
+import { judgeKeyedRefunds, judgeRefunds } from "./refunds.ts"
 import { judgeRepeats, judgeVideos } from "./vendors.ts"
 import type { Verdict } from "./verdict.ts"
 import { judgeWebhooks } from "./webhooks.ts"
@@ -20,6 +20,7 @@ export const judgeRecords = (
 ): ReadonlyArray<Verdict> => [
   ...judgeLedger(books),
   judgeRefunds(books, witness),
+  judgeKeyedRefunds(books, witness),
   ...judgeAnswers(books, witness),
   ...judgeImages(books, witness),
   ...judgeTexts(books, witness),
