@@ -19,10 +19,18 @@ const pick = <A>(choices: Weighted<A>): Effect.Effect<A> =>
   })
 
 /**
- * What all orders of some worlds are about, so that their rare states meet: the places of channels,
- * cancelling, images that are read later, keys that are used again, vendors that fail.
+ * What all orders of some worlds are about, so that their rare states meet: anything, the places of
+ * channels, cancelling, images, keys that are used again, clients that disconnect, vendors that fail.
  */
-export const focuses = ["queue", "cancelling", "images", "keys", "troubles"] as const
+export const focuses = [
+  "anything",
+  "queue",
+  "cancelling",
+  "images",
+  "keys",
+  "hang-ups",
+  "troubles"
+] as const
 export type Focus = (typeof focuses)[number]
 
 /** Faults of the vendor for an order, as the simulator's control words in the prompt. */
@@ -104,14 +112,15 @@ export type Behaviour =
 const behaviourOf = Effect.fnUntraced(function* (focus: Focus | null) {
   const afterMillis = yield* Random.nextIntBetween(0, 400)
   const size = yield* Random.nextIntBetween(2, 5)
-  const once: Weighted<Behaviour> = [
-    [35, { _tag: "Once" }],
-    [12, { _tag: "HangsUp", afterMillis }]
+  const hangUps: Weighted<Behaviour> = [
+    [12, { _tag: "HangsUp", afterMillis }],
+    [8, { _tag: "HangsUpAndRepeats", afterMillis }]
   ]
+  if (focus === "hang-ups") return yield* pick(hangUps)
   return yield* pick<Behaviour>([
-    ...(focus === "keys" ? [] : once),
+    ...(focus === "keys" ? hangUps.slice(1) : hangUps),
+    [focus === "keys" ? 0 : 35, { _tag: "Once" }],
     [33, { _tag: "Repeats" }],
-    [8, { _tag: "HangsUpAndRepeats", afterMillis }],
     [9, { _tag: "Bursts", size }],
     [3, { _tag: "Changes" }]
   ])

@@ -74,7 +74,7 @@ const DESK_PROBABILITY = 0.25
 /** That of the finance desk, whose work has more parts than one world does. */
 const FINANCE_PROBABILITY = 0.5
 const TAMPER_PROBABILITY = 0.3
-const FOCUS_PROBABILITY = 0.5
+const FOCUS_PROBABILITY = 0.75
 const MOST_FAULTS = 7
 const NO_FAULT_PROBABILITY = 0.25
 /** The time in which an episode comes to its end. */
