@@ -37,7 +37,7 @@ const settings = {
   pollerSeconds: 1,
   leaseSeconds: 1,
   submitDeadlineSeconds: 3,
-  imageDeadlineSeconds: 3,
+  imageDeadlineSeconds: 5,
   textDeadlineSeconds: 3,
   textStreamDeadlineSeconds: 3,
   taskDeadlineSeconds: 15,
