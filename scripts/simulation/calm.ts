@@ -2,7 +2,7 @@
 import type { TaskPolls } from "../../src/simulator/Tasks.ts"
 import type { Books, Hold, Job } from "../chaos/books.ts"
 import { placesOf } from "../chaos/goods.ts"
-import { goodOf, jobsOfTask, keptDigest } from "../chaos/judges/orders.ts"
+import { goodOf, jobsOfTask, ordersByKeptDigest } from "../chaos/judges/orders.ts"
 import { type Stay, staysAt } from "../chaos/judges/places.ts"
 import { open, type Verdict } from "../chaos/judges/verdict.ts"
 import type { Order, Witness } from "../chaos/witness.ts"
@@ -56,15 +56,15 @@ interface Wait {
 const waitsAt = (
   protocol: string,
   books: Books,
-  orders: Witness["orders"]
+  witness: Witness
 ): ReadonlyArray<Wait & { readonly id: string }> => {
   const holds = new Map(books.holds.map((hold) => [hold.id, hold]))
-  const waiting = [...orders].filter(([, { maxWait }]) => maxWait !== null)
-  const digests = new Set(waiting.map(([digest]) => keptDigest(digest)))
+  const orders = ordersByKeptDigest(witness)
   const jobsOf = jobsOfTask(books)
   return books.tasks.flatMap((task) => {
     const hold = holds.get(task.id)
-    const isWaiting = task.protocol === protocol && digests.has(hold?.prompt_digest ?? "")
+    const maxWait = orders.get(hold?.prompt_digest ?? "")?.maxWait ?? null
+    const isWaiting = task.protocol === protocol && maxWait !== null
     const [acceptedMillis] = jobsOf(task).map(({ accepted }) => Date.parse(accepted.at))
     const to = acceptedMillis ?? task.finished_at?.getTime()
     if (hold === undefined || !isWaiting || to === undefined) return []
@@ -89,13 +89,13 @@ const longestFree = ({ from, to }: Wait, places: number, stays: ReadonlyArray<St
 
 export const judgeWaits = (
   books: Books,
-  { orders }: Witness,
+  witness: Witness,
   calmMillis: ReadonlyArray<number>
 ): Verdict => {
   const docket = open("Q3", "no order waits for long while its channel has a free place")
   for (const [protocol, places] of placesOf) {
     const stays = staysAt(protocol, books)
-    for (const { id, from, to } of waitsAt(protocol, books, orders)) {
+    for (const { id, from, to } of waitsAt(protocol, books, witness)) {
       const calm = calmMillis.find((at) => from < at && at < to)
       if (calm === undefined) continue
       const free = longestFree({ from: calm, to }, places, stays)
@@ -129,14 +129,14 @@ export const judgeRecovery = (
 /** Whether an order may end without a product although nothing is at fault. */
 const mayFail = ({ prompt, maxWait }: Order): boolean => prompt.includes("sim:") || maxWait !== null
 
-export const judgeOrders = ({ holds, tasks }: Books, { orders }: Witness): Verdict => {
+export const judgeOrders = ({ holds, tasks }: Books, witness: Witness): Verdict => {
   const docket = open("N1", "where nothing is at fault, an order that was taken is made")
-  const ordersByDigest = new Map([...orders].map(([digest, order]) => [keptDigest(digest), order]))
+  const orders = ordersByKeptDigest(witness)
   const codes = new Map(tasks.map(({ id, error_code }) => [id, error_code]))
   const isMade = ({ id, state }: Hold): boolean =>
     state === "captured" || codes.get(id) === "cancelled"
   for (const hold of holds) {
-    const order = ordersByDigest.get(hold.prompt_digest ?? "")
+    const order = orders.get(hold.prompt_digest ?? "")
     if (order === undefined || mayFail(order)) continue
     docket.look(isMade(hold) ? null : `${hold.id} of order ${order.id} is ${hold.state}`)
   }

@@ -91,6 +91,24 @@ layer(layerSimulator({ port: 0 }))("vp_a switches", (it) => {
     })
   )
 
+  it.effect("sim:late500 books the order and answers an error", () =>
+    Effect.gen(function* () {
+      const before = yield* booked
+      const answer = yield* send("POST", path, { body: order("x sim:late500") })
+      assert.strictEqual(answer.status, 500)
+      assert.strictEqual(yield* booked, before + 1)
+    })
+  )
+
+  it.effect("sim:same-job books nothing and answers the account's last job", () =>
+    Effect.gen(function* () {
+      const id = yield* submit(order("x"))
+      const before = yield* booked
+      assert.strictEqual(yield* submit(order("y sim:same-job")), id)
+      assert.strictEqual(yield* booked, before)
+    })
+  )
+
   it.effect.each([
     ["sim:slow=0", 1, ["succeeded"]],
     ["sim:slow=1", 2, ["queued", "succeeded"]],

@@ -18,6 +18,10 @@ const DIGEST_LENGTH = 12
 /** The part of a prompt's digest that the gateway keeps with its order. */
 export const keptDigest = (promptDigest: string): string => promptDigest.slice(0, DIGEST_LENGTH)
 
+/** The orders by what the gateway keeps of their prompts' digests. */
+export const ordersByKeptDigest = ({ orders }: Witness): ReadonlyMap<string, Order> =>
+  new Map([...orders].map(([digest, order]) => [keptDigest(digest), order]))
+
 /** The product that the hold pays for. */
 export const goodOf = ({ upstream_model }: Pick<Hold, "upstream_model">): Good | undefined =>
   goods.find(({ upstreamModel }) => upstreamModel === upstream_model)

@@ -2,7 +2,7 @@
 import type { Books, Hold, Job, Task } from "../books.ts"
 import { placesOf } from "../goods.ts"
 import type { Witness } from "../witness.ts"
-import { jobsOfTask, keptDigest, ROUNDING_MILLIS } from "./orders.ts"
+import { jobsOfTask, ordersByKeptDigest, ROUNDING_MILLIS } from "./orders.ts"
 import { open, type Verdict } from "./verdict.ts"
 
 /** The time during which a job takes a place at its vendor, in milliseconds since 1970. */
@@ -62,7 +62,7 @@ const judgeWaits = (books: Books, witness: Witness): Verdict => {
   const docket = open("Q2", "an order that got no place has no job, and costs nothing")
   const jobsOf = jobsOfTask(books)
   const holds = new Map(books.holds.map((hold) => [hold.id, hold]))
-  const orders = new Map([...witness.orders].map(([digest, order]) => [keptDigest(digest), order]))
+  const orders = ordersByKeptDigest(witness)
   for (const task of books.tasks) {
     const hold = holds.get(task.id)
     const order = orders.get(hold?.prompt_digest ?? "")

@@ -9,9 +9,9 @@ import { pairUp } from "./matching.ts"
 import {
   claimOf,
   isTakenForRepeat,
-  keptDigest,
   kindOfTask,
   mayBelong,
+  ordersByKeptDigest,
   verdictOnOrder
 } from "./orders.ts"
 import { type Docket, groupBy, open, type Verdict } from "./verdict.ts"
@@ -77,12 +77,13 @@ const disagreement = (task: Task, job: Job, orphan: Orphan | undefined): string 
 }
 
 /** The ids of the orders that their vendor took for a repeat of another one. */
-const repeatsIn = ({ holds }: Books, orders: Witness["orders"]): ReadonlySet<string> => {
-  const digests = new Set(
-    [...orders].flatMap(([digest, order]) => (isTakenForRepeat(order) ? [keptDigest(digest)] : []))
-  )
+const repeatsIn = ({ holds }: Books, witness: Witness): ReadonlySet<string> => {
+  const orders = ordersByKeptDigest(witness)
   return new Set(
-    holds.flatMap(({ id, prompt_digest }) => (digests.has(prompt_digest ?? "") ? [id] : []))
+    holds.flatMap(({ id, prompt_digest }) => {
+      const order = orders.get(prompt_digest ?? "")
+      return order !== undefined && isTakenForRepeat(order) ? [id] : []
+    })
   )
 }
 
@@ -104,8 +105,8 @@ const faultOfTask = (
     : `is not the task of order ${id}`
 
 /** The tasks and orphans, grouped so that those of a job can be found. */
-const readTraces = (books: Books, { orders }: Witness) => ({
-  repeats: repeatsIn(books, orders),
+const readTraces = (books: Books, witness: Witness) => ({
+  repeats: repeatsIn(books, witness),
   tasksByJob: groupBy(videoTasks(books), ({ upstream_id }) => upstream_id ?? ""),
   orphansByHold: new Map(books.orphans.map((orphan) => [orphan.hold_id, orphan])),
   orphansByJob: new Set(books.orphans.map(({ upstream_id }) => upstream_id))
@@ -217,7 +218,7 @@ const judgeCharges = (books: Books, witness: Witness): ReadonlyArray<Verdict> =>
   const denied = open("I10", "an order that ended in an upstream error is not charged")
   const orphans = new Map(books.orphans.map((orphan) => [orphan.hold_id, orphan]))
   const verdicts = verdictOnOrder(witness)
-  const repeats = repeatsIn(books, witness.orders)
+  const repeats = repeatsIn(books, witness)
 
   for (const { id, charge, made } of chargedVideos(books)) {
     if (made === null) charged.look(`${id} is charged without a job`)
