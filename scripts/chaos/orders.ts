@@ -49,7 +49,7 @@ const troubles: Record<Good["kind"], Weighted<string>> = {
     [2, "sim:html"],
     [3, "sim:http500"],
     [3, "sim:late500"],
-    [3, "sim:same-job"],
+    [6, "sim:same-job"],
     [2, "sim:rate"],
     [8, "sim:nousage"],
     [3, "sim:usage=1"],
@@ -163,7 +163,8 @@ const drawMaxWait = Effect.fnUntraced(function* (
     [35, null],
     [65, seconds]
   ])
-  return duty === "waits" || focus === "queue" ? seconds : drawn
+  const isWaiting = duty === "waits" || focus === "queue" || focus === "cancelling"
+  return isWaiting ? seconds : drawn
 })
 
 /**
@@ -263,7 +264,7 @@ const digestOf = (prompt: string): string => createHash("sha256").update(prompt)
 /** The products that are ordered in a focus; all where it has none. */
 const focusModels: Partial<Record<Focus, ReadonlyArray<string>>> = {
   queue: ["clip-1", "clip-9"],
-  cancelling: ["clip-9", "clip-10", "reel-1", "motion-1", "paint-1", "paint-10"],
+  cancelling: ["film-1", "clip-9", "clip-10", "paint-10"],
   images: ["paint-1", "paint-2", "paint-10"]
 }
 
@@ -272,7 +273,7 @@ const drawGood = (duty: Duty | null, focus: Focus | null): Effect.Effect<Good> =
   const focused = focus === null ? undefined : focusModels[focus]
   const models = model === undefined ? focused : [model]
   const sold = models === undefined ? goods : goods.filter((good) => models.includes(good.model))
-  return pick(sold.map((good) => [good.weight, good] as const))
+  return pick(sold.map((good) => [focused === undefined ? good.weight : 1, good] as const))
 }
 
 /** How the vendor takes the order: slowly where orders wait for or are cancelled at it. */

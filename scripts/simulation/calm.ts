@@ -7,8 +7,8 @@ import { type Stay, staysAt } from "../chaos/judges/places.ts"
 import { open, type Verdict } from "../chaos/judges/verdict.ts"
 import type { Order, Witness } from "../chaos/witness.ts"
 
-/** The longest time between two polls of a task. */
-const MOST_PAUSE_MILLIS = 6000
+/** The longest time between two polls of a task, whose pace slows down with its age. */
+const MOST_PAUSE_MILLIS = 8000
 
 /** The longest pause between two of these times, in milliseconds. */
 const longestPause = (times: ReadonlyArray<number>): number =>
