@@ -70,8 +70,10 @@ const DISK_FULL = sessionQuery(
 const writes =
   /\b(?:INSERT|UPDATE|DELETE|move_funds|accept_tasks|end_attempt|settle_orders|transfer)\b/i
 
-/** Statements by which an order goes on. */
-const moves = /\b(?:move_funds|accept_tasks|end_attempt|UPDATE tasks|waiting_orders)\b/
+/** Statements by which an order goes on, and by which it waits for a place. */
+const moves = /\b(?:move_funds|accept_tasks|end_attempt|UPDATE tasks)\b/
+const queueMoves =
+  /\b(?:take_place|claim_waiting_order|(?:INTO|UPDATE|DELETE FROM) (?:waiting_orders|channel_places))\b/
 
 const digestOf = (...pieces: ReadonlyArray<Uint8Array>): string => {
   const hash = createHash("sha1")
@@ -201,8 +203,9 @@ export class Session extends Duplex {
 
 export class Database {
   statementCount = 0
-  /** The statements that moved funds, or accepted or ended a task. */
+  /** The statements by which an order goes on, and those by which one waits for its place. */
   moveCount = 0
+  queueCount = 0
   /** While set, no process reaches the database. */
   isAway = false
   /** While set, nothing can be written. */
@@ -291,6 +294,7 @@ export class Database {
       `sql ${session.id} ${statement.slice(0, MOST_SHOWN).replaceAll(/\s+/g, " ")} ${digestOf(...unit)} ${digestOf(bytes)}`
     )
     if (moves.test(statement)) this.moveCount += 1
+    if (queueMoves.test(statement)) this.queueCount += 1
     const isIdle = bytes.at(-6) === READY && bytes.at(-1) === IDLE
     this.own(isIdle ? null : session)
     if (isIdle) this.serveOthers()

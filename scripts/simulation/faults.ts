@@ -10,6 +10,9 @@ import { Actor, type World } from "./world.ts"
 
 export const RECEIVER_HOST = "receiver.test"
 
+/** The longest time that a fault waits for what it is to come after. */
+const PATIENCE_MILLIS = 800
+
 interface Parts {
   readonly world: World
   readonly database: Database
@@ -34,7 +37,8 @@ export const scheduleFaults = (
     "vendor orders": () => vendorOrders,
     answers: () => network.answerCount,
     statements: () => database.statementCount,
-    moves: () => database.moveCount
+    moves: () => database.moveCount,
+    "queue moves": () => database.queueCount
   }
   /** The count after which the next fault happens, and the step after that; null before its time. */
   let dueCount: number | null = null
@@ -114,10 +118,11 @@ export const scheduleFaults = (
 
   world.onStep = () => {
     const fault = faults[next]
-    if (fault === undefined || time.elapsed() - beganAtMillis < fault.atMillis) return
+    const lateMillis = time.elapsed() - beganAtMillis - (fault?.atMillis ?? 0)
+    if (fault === undefined || lateMillis < 0) return
     const count = counts[fault.of]()
     dueCount ??= count + fault.after
-    if (count < dueCount) return
+    if (count < dueCount && lateMillis < PATIENCE_MILLIS) return
     dueStep ??= world.steps + fault.steps
     if (world.steps < dueStep) return
     next += 1

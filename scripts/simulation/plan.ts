@@ -8,9 +8,18 @@ import { START_MILLIS } from "./realm.ts"
 
 /**
  * What a fault comes after: a scheduling point, a request, an order that a gateway sends a vendor, an
- * answer, a statement, a statement by which an order goes on.
+ * answer, a statement, a statement by which an order goes on, one by which an order waits.
  */
-export type Moment = "steps" | "requests" | "vendor orders" | "answers" | "statements" | "moves"
+export type Moment = (typeof moments)[number]
+const moments = [
+  "steps",
+  "requests",
+  "vendor orders",
+  "answers",
+  "statements",
+  "moves",
+  "queue moves"
+] as const
 
 interface At {
   /** The name by which a fault can be left out: `f1`. */
@@ -137,9 +146,9 @@ const mostAfter: Record<Moment, number> = {
   "vendor orders": 4,
   answers: 8,
   statements: 40,
-  moves: 6
+  moves: 6,
+  "queue moves": 4
 }
-const moments = ["steps", "requests", "vendor orders", "answers", "statements", "moves"] as const
 const MOST_STEPS_AFTER = 12
 
 const drawMoment = (dice: Generator): Pick<At, "of" | "after" | "steps"> => {
