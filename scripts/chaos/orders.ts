@@ -263,7 +263,7 @@ const digestOf = (prompt: string): string => createHash("sha256").update(prompt)
 
 /** The products that are ordered in a focus; all where it has none. */
 const focusModels: Partial<Record<Focus, ReadonlyArray<string>>> = {
-  queue: ["clip-1", "clip-9"],
+  queue: ["clip-9"],
   cancelling: ["film-1", "clip-9", "clip-10", "paint-10"],
   images: ["paint-1", "paint-2", "paint-10"]
 }

@@ -92,10 +92,12 @@ const MOST_EPISODE_MILLIS = 120_000
 const makeFault = (dice: Generator, at: At, gateways: number): Fault => {
   const gateway = dice.below(gateways)
   const millis = dice.between(200, 3000)
-  switch (dice.below(14)) {
+  switch (dice.below(16)) {
     case 0:
     case 1:
     case 2:
+    case 14:
+    case 15:
       return { ...at, kind: "gateway dropped", gateway }
     case 3:
       return { ...at, kind: "gateway stopped", gateway }
@@ -172,8 +174,9 @@ const drawFaults = (dice: Generator, name: string, millis: number, gateways: num
 const drawDesks = (dice: Generator) =>
   desks.filter((desk) => dice.isHit(desk === "finance" ? FINANCE_PROBABILITY : DESK_PROBABILITY))
 
+/** The focuses of which most can go wrong are drawn twice as often. */
 const drawFocus = (dice: Generator): Focus | null =>
-  dice.isHit(FOCUS_PROBABILITY) ? dice.pick(focuses) : null
+  dice.isHit(FOCUS_PROBABILITY) ? dice.pick([...focuses, "queue", "cancelling"]) : null
 
 /** The plan of a world of some seconds. */
 export const planOf = (seed: number): Plan => {
