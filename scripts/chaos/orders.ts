@@ -76,6 +76,7 @@ const troubles: Record<Good["kind"], Weighted<string>> = {
     [3, "sim:late500"],
     [3, "sim:rate"],
     [4, "sim:fewer"],
+    [3, "sim:poll500=3"],
     [2, "sim:refuse=503"]
   ],
   text: [
@@ -291,7 +292,13 @@ const drawTrouble = (
     case "queue":
       return pick([...drawn, [60, "sim:slow=4"]])
     case "cancelling":
-      return pick([...drawn, [40, "sim:slow=4"], [40, "sim:takes=1"], [20, "sim:takes=2"]])
+      return pick([
+        ...drawn,
+        [40, "sim:slow=4"],
+        [40, "sim:takes=1"],
+        [20, "sim:takes=2"],
+        [20, "sim:poll500=3"]
+      ])
     default:
       return pick(drawn)
   }
@@ -318,11 +325,15 @@ interface Reading {
   readonly isStreamed: boolean
 }
 
-const drawReading = ({ kind }: Good, duty: Duty | null): Effect.Effect<Reading> =>
-  Effect.map(Random.nextBoolean, (drawn) => ({
-    isLater: kind === "image" && (duty === "is read later" || (duty === null && drawn)),
-    isStreamed: kind === "text" && drawn
-  }))
+const drawReading = (
+  { kind }: Good,
+  duty: Duty | null,
+  focus: Focus | null
+): Effect.Effect<Reading> =>
+  Effect.map(Random.nextBoolean, (drawn) => {
+    const isLater = duty === null ? drawn || focus === "cancelling" : duty === "is read later"
+    return { isLater: kind === "image" && isLater, isStreamed: kind === "text" && drawn }
+  })
 
 const jsonOf = (
   { kind, model, resolution = "720p" }: Good,
@@ -356,7 +367,7 @@ export const makePlan = Effect.fnUntraced(function* (options: {
   const how = yield* drawBehaviour(duty, focus)
   const keyed = how._tag !== "Once" && how._tag !== "HangsUp"
   const maxWait = yield* drawMaxWait(good, duty, focus)
-  const reading = yield* drawReading(good, duty)
+  const reading = yield* drawReading(good, duty, focus)
   const isTask = good.kind === "video" || reading.isLater
   const prompt = `${canary} ${id} a lighthouse at dusk ${trouble}`.trim()
   const order: Order = {
