@@ -141,6 +141,10 @@ const drawWorld = (dice: Generator, seed: number) => ({
   isTampered: dice.isHit(TAMPER_PROBABILITY)
 })
 
+/** The focuses of which most can go wrong are drawn twice as often. */
+const drawFocus = (dice: Generator): Focus | null =>
+  dice.isHit(FOCUS_PROBABILITY) ? dice.pick([...focuses, "queue", "cancelling"]) : null
+
 /** How many of each come soon. */
 const mostAfter: Record<Moment, number> = {
   steps: 150,
@@ -153,8 +157,15 @@ const mostAfter: Record<Moment, number> = {
 }
 const MOST_STEPS_AFTER = 12
 
-const drawMoment = (dice: Generator): Pick<At, "of" | "after" | "steps"> => {
-  const of = dice.pick<Moment>(moments)
+/** The moments of most faults where all orders are about the same. */
+const focusMoments = {
+  queue: ["vendor orders", "moves", "queue moves"],
+  cancelling: ["requests", "vendor orders", "moves"]
+} as const
+
+const drawMoment = (dice: Generator, focus: Focus | null): Pick<At, "of" | "after" | "steps"> => {
+  const isFocused = (focus === "queue" || focus === "cancelling") && dice.isHit(0.7)
+  const of = dice.pick<Moment>(isFocused ? focusMoments[focus] : moments)
   return {
     of,
     after: dice.below(mostAfter[of]),
@@ -162,21 +173,25 @@ const drawMoment = (dice: Generator): Pick<At, "of" | "after" | "steps"> => {
   }
 }
 
-const drawFaults = (dice: Generator, name: string, millis: number, gateways: number) => {
+interface FaultTerms {
+  /** Begins the names of the faults. */
+  readonly name: string
+  readonly millis: number
+  readonly gateways: number
+  readonly focus: Focus | null
+}
+
+const drawFaults = (dice: Generator, { name, millis, gateways, focus }: FaultTerms) => {
   const count = dice.isHit(NO_FAULT_PROBABILITY) ? 0 : dice.between(1, MOST_FAULTS)
   return Array.from({ length: count }, () => dice.below(millis))
     .toSorted((a, b) => a - b)
     .map((atMillis, index) =>
-      makeFault(dice, { name: `${name}${index}`, atMillis, ...drawMoment(dice) }, gateways)
+      makeFault(dice, { name: `${name}${index}`, atMillis, ...drawMoment(dice, focus) }, gateways)
     )
 }
 
 const drawDesks = (dice: Generator) =>
   desks.filter((desk) => dice.isHit(desk === "finance" ? FINANCE_PROBABILITY : DESK_PROBABILITY))
-
-/** The focuses of which most can go wrong are drawn twice as often. */
-const drawFocus = (dice: Generator): Focus | null =>
-  dice.isHit(FOCUS_PROBABILITY) ? dice.pick([...focuses, "queue", "cancelling"]) : null
 
 /** The plan of a world of some seconds. */
 export const planOf = (seed: number): Plan => {
@@ -184,7 +199,8 @@ export const planOf = (seed: number): Plan => {
   const world = drawWorld(dice, seed)
   const millis = dice.between(1500, 4000)
   const clients = Array.from({ length: dice.between(1, MOST_CLIENTS) }, (_, index) => index)
-  const faults = drawFaults(dice, "f", millis, world.gateways)
+  const focus = drawFocus(dice)
+  const faults = drawFaults(dice, { name: "f", millis, gateways: world.gateways, focus })
   return {
     ...world,
     beginsAtMillis: dice.pick(beginnings),
@@ -209,6 +225,7 @@ export const yearPlanOf = (seed: number, customers: number): Plan => {
   const world = drawWorld(dice, seed)
   const drawDay = (day: number): Episode => {
     const millis = dice.between(1500, 4000)
+    const focus = drawFocus(dice)
     const time = isLastOfMonth(day)
       ? DAY_MILLIS - BEFORE_MIDNIGHT_MILLIS
       : dice.below(DAY_MILLIS - 2 * MOST_EPISODE_MILLIS)
@@ -217,8 +234,8 @@ export const yearPlanOf = (seed: number, customers: number): Plan => {
       millis,
       clients: [...new Set(Array.from({ length: MOST_CLIENTS }, () => dice.below(customers)))],
       desks: drawDesks(dice),
-      focus: drawFocus(dice),
-      faults: drawFaults(dice, `f${day}.`, millis, world.gateways)
+      focus,
+      faults: drawFaults(dice, { name: `f${day}.`, millis, gateways: world.gateways, focus })
     }
   }
   const [first, ...others] = Array.from({ length: DAYS_OF_YEAR }, (_, day) => drawDay(day))
