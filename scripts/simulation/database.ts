@@ -88,7 +88,7 @@ const MOST_SHOWN = 160
 const MOST_IDLE_MILLIS = 10_000
 
 /** The longest time that a statement is on its way. */
-const MOST_LATE_MILLIS = 40
+const MOST_LATE_MILLIS = 120
 
 /** The messages that a driver sends up to a synchronisation, and that the server answers together. */
 type Unit = ReadonlyArray<Buffer>

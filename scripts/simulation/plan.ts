@@ -71,6 +71,8 @@ export interface Plan {
   readonly preemption: number
   /** The longest time that a request, or its answer, is on its way. */
   readonly latencyMillis: number
+  /** The probability that a statement is on its way for a time, so that others gather behind it. */
+  readonly lateness: number
   /** Whether the books are damaged in the end, which the audit has to tell. */
   readonly isTampered: boolean
   readonly episodes: readonly [Episode, ...ReadonlyArray<Episode>]
@@ -138,6 +140,7 @@ const drawWorld = (dice: Generator, seed: number) => ({
   gateways: dice.pick([1, 2, 2, 2, 3, 3]),
   preemption: dice.pick([0, 0.0005, 0.002, 0.01]),
   latencyMillis: dice.pick([0, 30, 200, 800]),
+  lateness: dice.pick([0, 0.05, 0.3]),
   isTampered: dice.isHit(TAMPER_PROBABILITY)
 })
 

@@ -40,8 +40,6 @@ export interface Outcome {
   readonly simulatedMillis: number
 }
 
-/** The probability that a statement is on its way for a time. */
-const LATENESS = 0.05
 /** Simulated time after the last fault in which everything has to end. */
 const QUIET_MILLIS = 90_000
 const LOOK_MILLIS = 1000
@@ -102,7 +100,7 @@ export const play = async (foundation: Foundation, plan: Plan): Promise<Outcome>
   const world = new World(seed, plan.preemption)
   const database = new Database(foundation.database, world, new Actor("database"), {
     dice: new Generator(seed + 5),
-    lateness: LATENESS
+    lateness: plan.lateness
   })
   const network = new Network(world, new Generator(seed + 4), plan.latencyMillis)
   const witness = makeWorldWitness(seed, foundation)

@@ -105,8 +105,8 @@ export class Tasks extends Context.Service<
     peek(api: TaskApi, id: string, lifecycle: Lifecycle): Effect.Effect<PollResult>
     /** The ids of an account's tasks at one API, newest first. */
     idsOf(api: TaskApi, key: string): Effect.Effect<ReadonlyArray<string>>
-    /** The order of an account's newest task at one API; undefined where it has none. */
-    latestOf(api: TaskApi, key: string): Effect.Effect<AcceptedEntry | undefined>
+    /** The order of an account's newest task of a model; undefined where it has none. */
+    latestOf(api: TaskApi, key: string, model: string): Effect.Effect<AcceptedEntry | undefined>
     /** Cancels a task that has not ended; a repeat changes nothing. */
     cancel(acceptedEntry: AcceptedEntry): Effect.Effect<EndedEntry>
     /** Removes the task; its entries in the book stay. */
@@ -246,7 +246,8 @@ export class Tasks extends Context.Service<
         remove: (id) => Effect.sync(() => void tasks.delete(id)),
         idsOf: (api, key) =>
           Effect.sync(() => ordersOf(api, key).map(({ upstream_id }) => upstream_id)),
-        latestOf: (api, key) => Effect.sync(() => ordersOf(api, key)[0]),
+        latestOf: (api, key, model) =>
+          Effect.sync(() => ordersOf(api, key).find((entry) => entry.model === model)),
         release: Effect.sync(() => {
           for (const task of tasks.values()) task.isReleased = true
         }),

@@ -11,7 +11,7 @@ import { type Bench, type Call, type Desk, Refusal } from "./Vendor.ts"
  * Accepts an order that passed the vendor's checks, unless a switch of its account or prompt
  * refuses it. A refused order is not entered into the book. An accepted order is entered first;
  * then `answer` makes the response. With `sim:same-job` the order counts as a repeat of the account's
- * last one, whose job is answered. A JSON response may be cut or extended by switches; an HTTP
+ * last one of its model, whose job is answered. A JSON response may be cut or extended by switches; an HTTP
  * response, such as a stream, is sent unchanged. Switches may also prevent any response, or replace
  * it by an error although the order is accepted.
  */
@@ -36,7 +36,9 @@ export const placeOrder = Effect.fnUntraced(function* (
   }
 
   const tasks = yield* Tasks
-  const repeated = isOn(switches, "same-job") ? yield* tasks.latestOf(desk, call.key) : undefined
+  const repeated = isOn(switches, "same-job")
+    ? yield* tasks.latestOf(desk, call.key, draft.model)
+    : undefined
   const acceptedEntry = repeated ?? (yield* tasks.accept({ ...draft, api: desk, key: call.key }))
   const result = yield* answer(acceptedEntry)
   const body =
