@@ -36,7 +36,8 @@ const settings = {
   // Jobs that take whole seconds end between two polls.
   askIntervalSeconds: 1.5,
   pollerSeconds: 1,
-  leaseSeconds: 1,
+  // Longer than a request and its answer are on their way.
+  leaseSeconds: 2,
   submitDeadlineSeconds: 3,
   imageDeadlineSeconds: 8,
   textDeadlineSeconds: 3,

@@ -91,6 +91,10 @@ const NO_FAULT_PROBABILITY = 0.25
 /** The time in which an episode comes to its end. */
 const MOST_EPISODE_MILLIS = 120_000
 
+/** A gateway stands still for longer than a lease, or than any order but a video may take. */
+const drawFreeze = (dice: Generator): number =>
+  dice.isHit(0.3) ? dice.between(9000, 14_000) : dice.between(1000, 5000)
+
 const makeFault = (dice: Generator, at: At, gateways: number): Fault => {
   const gateway = dice.below(gateways)
   const millis = dice.between(200, 3000)
@@ -106,8 +110,7 @@ const makeFault = (dice: Generator, at: At, gateways: number): Fault => {
     case 4:
     case 12:
     case 13:
-      // Longer than a lease.
-      return { ...at, kind: "gateway frozen", gateway, millis: dice.between(1000, 5000) }
+      return { ...at, kind: "gateway frozen", gateway, millis: drawFreeze(dice) }
     case 5:
     case 6: {
       const moment = dice.pick<CutMoment>(["before", "in commit", "after commit"])

@@ -40,8 +40,8 @@ describe("polls", () => {
   })
 
   it("see a task that nobody asks for any more", () => {
-    assert.deepStrictEqual(violations([3], 4), ["vt_1 was not polled for 10000 ms"])
-    assert.deepStrictEqual(violations([3, 4], 2), ["vt_1 was not polled for 10000 ms"])
+    assert.deepStrictEqual(violations([3], 4), ["vt_1 was not polled for 10000 ms: job job-v"])
+    assert.deepStrictEqual(violations([3, 4], 2), ["vt_1 was not polled for 10000 ms: job job-v"])
   })
 })
 
