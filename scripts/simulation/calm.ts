@@ -39,7 +39,9 @@ export const judgePolls = (
       (at) => calm.from < at && at < calm.to
     )
     const pause = longestPause([calm.from, ...within, calm.to])
-    docket.look(pause <= MOST_PAUSE_MILLIS ? null : `${id} was not polled for ${pause} ms: job ${upstream_id}`)
+    docket.look(
+      pause <= MOST_PAUSE_MILLIS ? null : `${id} was not polled for ${pause} ms: job ${upstream_id}`
+    )
   }
   return docket.verdict
 }
