@@ -7,6 +7,14 @@ import { type Stay, staysAt } from "../chaos/judges/places.ts"
 import { open, type Verdict } from "../chaos/judges/verdict.ts"
 import type { Order, Witness } from "../chaos/witness.ts"
 
+/** `failures` are the statements that failed, beside those that found the disk full. */
+export const judgeStatements = (failures: ReadonlyArray<string>): Verdict => {
+  const docket = open("S1", "no statement breaks a constraint or a trigger of the schema")
+  docket.look(null)
+  for (const failure of failures) docket.look(failure)
+  return docket.verdict
+}
+
 /** The longest time between two polls of a task, whose pace slows down with its age. */
 const MOST_PAUSE_MILLIS = 8000
 

@@ -19,6 +19,7 @@ const QUERY = 0x51
 const SYNC = 0x53
 const TERMINATE = 0x58
 const READY = 0x5a
+const ERROR = 0x45
 /** The kind of a message that is about a prepared statement, and not about a portal. */
 const OF_STATEMENT = 0x53
 /** The state of a session without a transaction. */
@@ -69,6 +70,21 @@ const DISK_FULL = sessionQuery(
 /** Statements that write, also by a function of the schema. */
 const writes =
   /\b(?:INSERT|UPDATE|DELETE|move_funds|accept_tasks|end_attempt|settle_orders|transfer)\b/i
+
+/** The SQLSTATE of the error in the messages of an answer; null where there is none. */
+const errorCodeIn = (answer: Buffer): string | null => {
+  for (let at = 0; at < answer.length; at += 1 + answer.readUInt32BE(at + 1)) {
+    if (answer[at] !== ERROR) continue
+    const fields = answer.toString("utf8", at + HEAD_BYTES, at + 1 + answer.readUInt32BE(at + 1))
+    return (
+      fields
+        .split("\0")
+        .find((field) => field.startsWith("C"))
+        ?.slice(1) ?? ""
+    )
+  }
+  return null
+}
 
 /** Statements by which an order goes on, and by which it waits for a place. */
 const moves = /\b(?:move_funds|accept_tasks|end_attempt|UPDATE tasks)\b/
@@ -206,6 +222,8 @@ export class Database {
   /** The statements by which an order goes on, and those by which one waits for its place. */
   moveCount = 0
   queueCount = 0
+  /** The statements that failed, one line each, but for those that found the disk full. */
+  readonly failures: Array<string> = []
   /** While set, no process reaches the database. */
   isAway = false
   /** While set, nothing can be written. */
@@ -288,10 +306,14 @@ export class Database {
       session.cut()
       return
     }
-    const bytes = this.isFull && writes.test(statement) ? this.send(DISK_FULL) : this.execute(unit)
+    const shown = statement.slice(0, MOST_SHOWN).replaceAll(/\s+/g, " ")
+    const isRefused = this.isFull && writes.test(statement)
+    const bytes = isRefused ? this.send(DISK_FULL) : this.execute(unit)
+    const code = isRefused ? null : errorCodeIn(bytes)
+    if (code !== null) this.failures.push(`${session.actor.name} ${code} ${shown}`)
     this.world.note(
       session.actor,
-      `sql ${session.id} ${statement.slice(0, MOST_SHOWN).replaceAll(/\s+/g, " ")} ${digestOf(...unit)} ${digestOf(bytes)}`
+      `sql ${session.id} ${shown} ${digestOf(...unit)} ${digestOf(bytes)}`
     )
     if (moves.test(statement)) this.moveCount += 1
     if (queueMoves.test(statement)) this.queueCount += 1

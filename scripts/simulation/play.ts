@@ -9,7 +9,7 @@ import { type Docket, open, type Verdict } from "../chaos/judges/verdict.ts"
 import { runClient } from "../chaos/load.ts"
 import { runOffice } from "../chaos/office.ts"
 import { makeWitness, type Witness } from "../chaos/witness.ts"
-import { judgeOrders, judgePolls, judgeRecovery, judgeWaits } from "./calm.ts"
+import { judgeOrders, judgePolls, judgeRecovery, judgeStatements, judgeWaits } from "./calm.ts"
 import { Database } from "./database.ts"
 import { RECEIVER_HOST, scheduleFaults } from "./faults.ts"
 import { type Foundation, resetDatabase } from "./foundation.ts"
@@ -236,6 +236,7 @@ export const play = async (foundation: Foundation, plan: Plan): Promise<Outcome>
       quiet.verdict,
       ...judgeRecords(books, witness, true),
       ...judgeFinance(witness),
+      judgeStatements(database.failures),
       judgePolls(books, yield* vendors.polls, calmMillis),
       judgeWaits(books, witness, calmMillis),
       ...gateways

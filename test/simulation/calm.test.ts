@@ -8,6 +8,7 @@ import {
   judgeOrders,
   judgePolls,
   judgeRecovery,
+  judgeStatements,
   judgeWaits
 } from "../../scripts/simulation/calm.ts"
 import { clip, imageHold, jobOf, paint, sound, task, videoHold } from "../support/chaosBooks.ts"
@@ -123,6 +124,15 @@ describe("orders", () => {
 
   it("are seen where they fail for nothing", () => {
     assert.deepStrictEqual(violations(released, clip), ["vt_1 of order video is released"])
+  })
+})
+
+describe("statements", () => {
+  it("that failed are seen", () => {
+    assert.deepStrictEqual(judgeStatements([]).violations, [])
+    assert.deepStrictEqual(judgeStatements(["gateway-1 23505 INSERT"]).violations, [
+      "gateway-1 23505 INSERT"
+    ])
   })
 })
 
