@@ -16,7 +16,7 @@ export const judgeStatements = (failures: ReadonlyArray<string>): Verdict => {
 }
 
 /** The longest time between two polls of a task, whose pace slows down with its age. */
-const MOST_PAUSE_MILLIS = 8000
+const MOST_PAUSE_MILLIS = 9000
 
 /** The longest pause between two of these times, in milliseconds. */
 const longestPause = (times: ReadonlyArray<number>): number =>
