@@ -23,25 +23,32 @@ const longestPause = (times: ReadonlyArray<number>): number =>
   times.slice(1).reduce((longest, at, index) => Math.max(longest, at - (times[index] ?? at)), 0)
 
 /** The time of a job from when nothing was at fault until its task ended; null for none. */
-const calmOf = ({ accepted }: Job, finishedAt: Date | null, calmMillis: ReadonlyArray<number>) => {
-  if (finishedAt === null) return null
-  const acceptedMillis = Date.parse(accepted.at)
+const calmOf = (
+  { accepted }: Job,
+  hold: Hold | undefined,
+  finishedAt: Date | null,
+  calmMillis: ReadonlyArray<number>
+) => {
+  if (finishedAt === null || hold === undefined) return null
+  // A vendor that takes an order for a repeat answers a job from before.
+  const acceptedMillis = Math.max(Date.parse(accepted.at), hold.created_at.getTime())
   const to = finishedAt.getTime()
   const from = calmMillis.find((at) => acceptedMillis < at && at < to)
   return from === undefined ? null : { from, to }
 }
 
 export const judgePolls = (
-  { jobs, tasks }: Books,
+  { holds, jobs, tasks }: Books,
   polls: ReadonlyArray<TaskPolls>,
   calmMillis: ReadonlyArray<number>
 ): Verdict => {
   const docket = open("P1", "a running task is polled again and again, whichever gateway died")
+  const holdsById = new Map(holds.map((hold) => [hold.id, hold]))
   const jobsById = new Map(jobs.map((job) => [job.accepted.upstream_id, job]))
   const pollsById = new Map(polls.map(({ upstream_id, polled_at }) => [upstream_id, polled_at]))
   for (const { id, upstream_id, finished_at } of tasks) {
     const job = jobsById.get(upstream_id ?? "")
-    const calm = job === undefined ? null : calmOf(job, finished_at, calmMillis)
+    const calm = job === undefined ? null : calmOf(job, holdsById.get(id), finished_at, calmMillis)
     if (calm === null) continue
     const within = (pollsById.get(upstream_id ?? "") ?? []).filter(
       (at) => calm.from < at && at < calm.to
