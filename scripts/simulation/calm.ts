@@ -1,4 +1,4 @@
-/** What has to be true where nothing is at fault: at the end of each world, and in a few from the beginning. */
+/** Rules of times without faults: the end of each world, and the whole of some worlds. */
 import type { TaskPolls } from "../../src/simulator/Tasks.ts"
 import type { Books, Hold, Job } from "../chaos/books.ts"
 import { placesOf } from "../chaos/goods.ts"
@@ -22,7 +22,7 @@ const MOST_PAUSE_MILLIS = 9000
 const longestPause = (times: ReadonlyArray<number>): number =>
   times.slice(1).reduce((longest, at, index) => Math.max(longest, at - (times[index] ?? at)), 0)
 
-/** The time of a job from when nothing was at fault until its task ended; null for none. */
+/** The time of a job from the end of the faults to the end of its task; null for none. */
 const calmOf = (
   { accepted }: Job,
   hold: Hold | undefined,
@@ -143,11 +143,11 @@ export const judgeRecovery = (
   return docket.verdict
 }
 
-/** Whether an order may end without a product although nothing is at fault. */
+/** Whether an order may end without a product in a world without faults. */
 const mayFail = ({ prompt, maxWait }: Order): boolean => prompt.includes("sim:") || maxWait !== null
 
 export const judgeOrders = ({ holds, tasks }: Books, witness: Witness): Verdict => {
-  const docket = open("N1", "where nothing is at fault, an order that was taken is made")
+  const docket = open("N1", "without faults, each accepted order succeeds")
   const orders = ordersByKeptDigest(witness)
   const codes = new Map(tasks.map(({ id, error_code }) => [id, error_code]))
   const isMade = ({ id, state }: Hold): boolean =>

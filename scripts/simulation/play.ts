@@ -127,7 +127,7 @@ export const play = async (foundation: Foundation, plan: Plan): Promise<Outcome>
   const anyGateway = Effect.suspend(() => Effect.raceAllFirst(gateways.map(({ url }) => url)))
   const operator = Effect.map(anyGateway, (gatewayUrl) => ({ gatewayUrl, adminToken: ADMIN_TOKEN }))
 
-  /** The times from which on nothing was at fault any more, one for each episode. */
+  /** The times at which the faults of each episode were over. */
   const calmMillis: Array<number> = []
   const areWell = () => gateways.every((gateway) => gateway.isWell())
 

@@ -209,6 +209,18 @@ describe("the judge of product and charge", () => {
     assert.deepStrictEqual(coded("gzip unsaid"), ["doubt without an orphan"])
   })
 
+  it("takes a short text under another name for the words of a refusal", () => {
+    const refused = (kind: Plan["kind"], text: string) =>
+      faults(
+        planOf(kind, { status: 529, shape: "renamed" }),
+        roundOf(upstreamError(JSON.stringify({ my_text: text })), orphan)
+      )
+    const rule = "free product in a refusal"
+    assert.notInclude(refused("transcription", words), rule)
+    assert.include(refused("transcription", words.repeat(40)), rule)
+    assert.include(refused("chat", words), rule)
+  })
+
   it("wants nothing of a task that its vendor says has failed", () => {
     const failed = planOf("video", {}, { polls: [{ ...plain, shape: "failed" }, plain] })
     const accepted = roundOf(received(200, '{"id":"vt_1","task_status":"processing"}'))

@@ -260,6 +260,9 @@ const isDelivered = (round: Round, { plan, mark }: Case): boolean => {
 const MAX_WORDS = 300
 const address = /https?:|data:/i
 
+/** The bytes of an error with the largest flat body of a vendor that is passed on for being short. */
+const MAX_REFUSAL = 800
+
 const freeRule = ({ answer, kind }: Plan, { answers }: Round): Rule | null => {
   const isTold = answer.shape === "message" || answer.ending === "error with words"
   if (answer.status < 300) {
@@ -268,9 +271,12 @@ const freeRule = ({ answer, kind }: Plan, { answers }: Round): Rule | null => {
       return null
     return isTold ? "free product in an error's words" : "free product"
   }
-  // Words of a refusal are the vendor's to choose, and cannot be told from a product: in its message
-  // or, where nothing is nested, in any short field, as a transcript is without its own name.
-  const isUnnamedText = kind === "transcription" && answer.shape === "renamed"
+  // Words of a refusal are the vendor's to choose, and cannot be told from a product: in its message,
+  // or in a short flat body, as a transcript under another name is one.
+  const isUnnamedText =
+    kind === "transcription" &&
+    answer.shape === "renamed" &&
+    answers.every(({ body }) => body.length <= MAX_REFUSAL)
   return isTold || isUnnamedText ? null : "free product in a refusal"
 }
 

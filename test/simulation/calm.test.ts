@@ -36,11 +36,17 @@ describe("polls", () => {
     assert.deepStrictEqual(violations([4, 9, 13], 2), [])
   })
 
-  it("may rest while something is at fault", () => {
+  it("may stop during faults", () => {
     assert.deepStrictEqual(violations([2, 13], 12), [])
   })
 
-  it("see a task that nobody asks for any more", () => {
+  it("count from the hold where the vendor answers a job from before", () => {
+    const hold = { ...videoHold, created_at: dateAt(12) }
+    const books = { ...sound, holds: [hold], tasks: [late] }
+    assert.deepStrictEqual(judgePolls(books, [], [at(2)]).violations, [])
+  })
+
+  it("see a task that is not polled any more", () => {
     assert.deepStrictEqual(violations([3], 4), ["vt_1 was not polled for 10000 ms: job job-v"])
     assert.deepStrictEqual(violations([3, 4], 2), ["vt_1 was not polled for 10000 ms: job job-v"])
   })
@@ -89,7 +95,7 @@ describe("places", () => {
     assert.deepStrictEqual(violations(2, 2), ["vt_1 waited 18000 ms for nothing"])
   })
 
-  it("say nothing of a time in which something was at fault", () => {
+  it("say nothing of a time with faults", () => {
     assert.deepStrictEqual(violations(2, 15), [])
   })
 })
