@@ -59,6 +59,18 @@ export const layerSimulatedDatabase = (database: Database, actor: Actor, maxConn
     maxConnections
   })
 
+/** The stores of a gateway of the world. */
+export const layerSimulatedStores = (database: Database, actor: Actor) =>
+  layerStores(secrets).pipe(
+    Layer.provideMerge(
+      layerChanges.pipe(
+        Layer.provideMerge(layerDistribution),
+        Layer.provideMerge(layerSimulatedDatabase(database, actor, 4))
+      )
+    ),
+    Layer.provide(layerStoredDocuments)
+  )
+
 const layerGateway = (database: Database, network: Network, actor: Actor, soleGateway: boolean) =>
   Layer.effect(
     Requests,
@@ -77,14 +89,7 @@ const layerGateway = (database: Database, network: Network, actor: Actor, soleGa
       layerAdapters.pipe(Layer.provide([layerSimulatedWire(network, actor), layerVendorLimits])),
       layerSimulatedWeb(network, actor)
     ]),
-    Layer.provideMerge(layerStores(secrets)),
-    Layer.provideMerge(
-      layerChanges.pipe(
-        Layer.provideMerge(layerDistribution),
-        Layer.provideMerge(layerSimulatedDatabase(database, actor, 4))
-      )
-    ),
-    Layer.provide(layerStoredDocuments),
+    Layer.provideMerge(layerSimulatedStores(database, actor)),
     Layer.provide(Layer.succeed(Settings, { ...settings, soleGateway }))
   )
 

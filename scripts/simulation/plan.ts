@@ -75,6 +75,8 @@ export interface Plan {
   readonly lateness: number
   /** Whether the books are damaged in the end, which the audit has to tell. */
   readonly isTampered: boolean
+  /** Whether two ledgers are compared with their model in the end. */
+  readonly isLedgerCompared: boolean
   readonly episodes: readonly [Episode, ...ReadonlyArray<Episode>]
 }
 
@@ -85,6 +87,7 @@ const DESK_PROBABILITY = 0.25
 /** That of the finance desk, whose work has more parts than one world does. */
 const FINANCE_PROBABILITY = 0.5
 const TAMPER_PROBABILITY = 0.3
+const LEDGER_PROBABILITY = 0.3
 const FOCUS_PROBABILITY = 0.75
 const MOST_FAULTS = 7
 const NO_FAULT_PROBABILITY = 0.25
@@ -130,12 +133,12 @@ const makeFault = (dice: Generator, at: At, gateways: number): Fault => {
 }
 
 /** A world is at the end of a month, of a day, or at neither. */
-const beginnings = [
-  START_MILLIS,
-  START_MILLIS,
-  Date.UTC(2027, 0, 31, 23, 59, 58),
-  Date.UTC(2027, 0, 2, 23, 59, 58)
-] as const
+const midnights = [null, null, Date.UTC(2027, 1, 1), Date.UTC(2027, 0, 3)] as const
+
+const drawBeginning = (dice: Generator): number => {
+  const midnight = dice.pick(midnights)
+  return midnight === null ? START_MILLIS : midnight - dice.between(500, 8000)
+}
 
 /** The part of a plan that does not depend on how long the world is. */
 const drawWorld = (dice: Generator, seed: number) => ({
@@ -144,7 +147,8 @@ const drawWorld = (dice: Generator, seed: number) => ({
   preemption: dice.pick([0, 0.0005, 0.002, 0.01]),
   latencyMillis: dice.pick([0, 30, 200, 800]),
   lateness: dice.pick([0, 0.05, 0.3]),
-  isTampered: dice.isHit(TAMPER_PROBABILITY)
+  isTampered: dice.isHit(TAMPER_PROBABILITY),
+  isLedgerCompared: dice.isHit(LEDGER_PROBABILITY)
 })
 
 /** The focuses of which most can go wrong are drawn twice as often. */
@@ -209,11 +213,9 @@ export const planOf = (seed: number): Plan => {
   const faults = drawFaults(dice, { name: "f", millis, gateways: world.gateways, focus })
   return {
     ...world,
-    beginsAtMillis: dice.pick(beginnings),
+    beginsAtMillis: drawBeginning(dice),
     endMillis: millis,
-    episodes: [
-      { atMillis: 0, millis, clients, desks: drawDesks(dice), focus: drawFocus(dice), faults }
-    ]
+    episodes: [{ atMillis: 0, millis, clients, desks: drawDesks(dice), focus, faults }]
   }
 }
 

@@ -21,6 +21,7 @@ import {
   type SimulatedGateway
 } from "./gateways.ts"
 import { Generator } from "./generator.ts"
+import { judgeLedgerModel } from "./ledgerModel.ts"
 import { type Handler, layerClient, Network } from "./network.ts"
 import type { Episode, Plan } from "./plan.ts"
 import { randomness, time } from "./realm.ts"
@@ -244,6 +245,10 @@ export const play = async (foundation: Foundation, plan: Plan): Promise<Outcome>
         .map(({ servedFrom }) => judgeRecovery(books, servedFrom, calmMillis)),
       ...(episodes.some(({ faults }) => faults.length > 0) ? [] : [judgeOrders(books, witness)])
     ]
+    if (plan.isLedgerCompared) {
+      const verdict = yield* judgeLedgerModel(database, new Generator(seed + 6))
+      verdicts = [...verdicts, verdict]
+    }
     if (plan.isTampered) {
       const tampering = yield* judgeTampering(yield* operator, market.customers[0])
       verdicts = [...verdicts, ...tampering]

@@ -203,7 +203,7 @@ export interface MemoryState {
   readonly channelFailures: Map<string, ChannelFailure>
   /** The end of each pause of polling, by channel. */
   readonly pauses: Map<string, number>
-  /** The orphans by the id of their order, oldest first. */
+  /** The orphans by organisation and id of their order, oldest first. */
   readonly orphans: Map<string, OrphanRecord>
   readonly calls: Array<StoredCall>
   /**

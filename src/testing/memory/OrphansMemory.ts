@@ -8,6 +8,8 @@ import { Orphans } from "../../services/Orphans.ts"
 import { notifyEndpoints } from "../delivery/notifications.ts"
 import { type MemoryState, MemoryStore, pageOf, type StoredOrder } from "./MemoryStore.ts"
 
+export const orphanName = (organizationId: string, id: string): string => `${organizationId} ${id}`
+
 /** Adds the orphan of an order, unless the order already has one. */
 export const addOrphan = (
   state: MemoryState,
@@ -16,7 +18,8 @@ export const addOrphan = (
   nowMillis: number
 ): void => {
   const { orphans } = state
-  if (orphans.has(id)) return
+  const name = orphanName(organizationId, id)
+  if (orphans.has(name)) return
   const data = {
     id,
     organization_id: organizationId,
@@ -28,7 +31,7 @@ export const addOrphan = (
   }
   const event = { type: "orphan.created", taskId: null, data }
   notifyEndpoints(state, OPERATORS, organizationId, event, nowMillis)
-  orphans.set(id, {
+  orphans.set(name, {
     id,
     organizationId,
     job,
@@ -63,7 +66,7 @@ export const layerOrphansMemory = Layer.effect(
       ),
       resolve: Effect.fn("Orphans.resolve")(function* (id, note) {
         const now = yield* Clock.currentTimeMillis
-        const storedOrphan = orphans.get(id)
+        const storedOrphan = [...orphans.values()].find((orphan) => orphan.id === id)
         if (storedOrphan === undefined) {
           return yield* new NotFound({ message: `No orphan is called ${JSON.stringify(id)}` })
         }
@@ -72,7 +75,7 @@ export const layerOrphansMemory = Layer.effect(
           note,
           resolvedAt: storedOrphan.resolvedAt ?? new Date(now)
         }
-        orphans.set(id, after)
+        orphans.set(orphanName(after.organizationId, id), after)
         return after
       })
     })

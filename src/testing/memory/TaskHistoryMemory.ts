@@ -15,6 +15,7 @@ import {
   type StoredTask,
   usageOf
 } from "./MemoryStore.ts"
+import { orphanName } from "./OrphansMemory.ts"
 
 const MAX_CALLS = 500
 
@@ -70,7 +71,7 @@ const toHistory = (state: MemoryState, books: Books, order: StoredOrder): JobHis
     call: order.call,
     capture: usage === null ? null : { amountNano: usage.chargeNano, at: usage.createdAt },
     usage,
-    orphan: state.orphans.get(id) ?? null,
+    orphan: state.orphans.get(orphanName(books.id, id)) ?? null,
     hasIdempotencyKey: [...books.requestKeys.values()].some(({ holdId }) => holdId === id)
   }
 }

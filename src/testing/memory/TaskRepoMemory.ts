@@ -27,7 +27,7 @@ import {
   type StoredOrder,
   type StoredTask
 } from "./MemoryStore.ts"
-import { addOrphan } from "./OrphansMemory.ts"
+import { addOrphan, orphanName } from "./OrphansMemory.ts"
 
 const decodeVideoQuote = Schema.decodeUnknownSync(VideoQuote)
 const decodeBillPrice = Schema.decodeSync(Schema.NullOr(Amount))
@@ -333,10 +333,11 @@ export const layerTaskRepoMemory = Layer.effect(
       recordLateAcceptance: Effect.fn("TaskRepo.recordLateAcceptance")(
         function* (organizationId, id, upstreamId) {
           const now = yield* Clock.currentTimeMillis
-          const orphan = store.orphans.get(id)
+          const name = orphanName(organizationId, id)
+          const orphan = store.orphans.get(name)
           const order = orderOf(organizationId, id)
           if (orphan !== undefined) {
-            store.orphans.set(id, { ...orphan, upstreamId: orphan.upstreamId ?? upstreamId })
+            store.orphans.set(name, { ...orphan, upstreamId: orphan.upstreamId ?? upstreamId })
           } else if (order !== undefined) {
             addOrphan(store, order, { upstreamId, reason: "accepted_late" }, now)
           }

@@ -1,4 +1,4 @@
-/** The ledger as a few lines of arithmetic, to compare the real one with. */
+/** The ledger of one organisation as a few lines of arithmetic, to compare the real one with. */
 import {
   type BudgetPeriod,
   type BudgetScope,
@@ -6,6 +6,7 @@ import {
   budgetScopes
 } from "../../src/domain/money/budgets.ts"
 import type { AdjustmentKind } from "../../src/domain/money/transfers.ts"
+import type { MemberMonth, Pool } from "../../src/services/Ledger.ts"
 
 interface ModelHold {
   readonly member: number
@@ -17,6 +18,14 @@ interface ModelHold {
   state: "open" | "captured" | "released"
   captured: bigint
   corrected: bigint
+  /** What the vendor counted for an order that was released in doubt; null without a doubt. */
+  doubt: bigint | null
+}
+
+interface ModelKey {
+  readonly id: string
+  /** The charge that its stored answer tells; null without one. */
+  answer: bigint | null
 }
 
 /** Whose orders count: nobody's number is any. */
@@ -57,32 +66,88 @@ export type Command =
       })
   /** A null amount removes it. */
   | { readonly _tag: "ChangeBudget"; readonly slot: string; readonly amount: bigint | null }
-  | { readonly _tag: "Capture"; readonly id: string; readonly charge: bigint }
-  | { readonly _tag: "Release"; readonly id: string; readonly forgetKey: boolean }
+  | (ModelClose & {
+      readonly _tag: "Capture"
+      readonly charge: bigint
+      readonly isAnswered: boolean
+    })
+  | (ModelClose & {
+      readonly _tag: "Release"
+      readonly forgetKey: boolean
+      /** What the vendor counted; null without a doubt. */
+      readonly doubt: bigint | null
+    })
+  /** A repeat of the request that took the key, or of another one. */
+  | { readonly _tag: "Recall"; readonly key: string; readonly id: string }
+
+interface ModelClose {
+  readonly id: string
+  /** Whether it names a state or a claim in which the order's task is not; of no effect without a task. */
+  readonly isStale: boolean
+}
+
+type CloseCommand = Extract<Command, { readonly _tag: "Capture" | "Release" }>
 
 /** One word for what a command comes to, as the real ledger would say it. */
 export type Verdict = string
 
-export const makeModel = (caps: ReadonlyArray<bigint | null>) => {
-  let balance = 0n
-  let held = 0n
-  let credit = 0n
-  const CAP = "a cap"
+/** Whether the order with the id is a task. */
+export const isTask = (id: string): boolean => id.endsWith("1")
+
+const CAP = "a cap"
+
+interface ModelBooks {
+  balance: bigint
+  held: bigint
+  credit: bigint
   /** By slot, the oldest first: members' caps before the others. All that is ordered is of one day. */
-  const budgets = new Map<string, ModelBudget>()
-  for (const [member, amount] of caps.entries()) {
-    const cap = { scope: "member", member, apiKey: null, period: "month" } as const
-    if (amount !== null) budgets.set(`${CAP} ${member}`, { ...cap, amount })
-  }
-  const holds = new Map<string, ModelHold>()
-  const keys = new Map<string, string>()
+  readonly budgets: Map<string, ModelBudget>
+  readonly holds: Map<string, ModelHold>
+  readonly keys: Map<string, ModelKey>
   /** What each transfer was, all but its reference. */
-  const references = new Map<string, string>()
+  readonly references: Map<string, string>
+}
+
+const emptyBooks = (caps: ReadonlyArray<bigint | null>): ModelBooks => ({
+  balance: 0n,
+  held: 0n,
+  credit: 0n,
+  budgets: new Map(
+    caps.flatMap((amount, member) =>
+      amount === null
+        ? []
+        : [[`${CAP} ${member}`, { scope: "member", member, apiKey: null, period: "month", amount }]]
+    )
+  ),
+  holds: new Map(),
+  keys: new Map(),
+  references: new Map()
+})
+
+export interface Model {
+  readonly apply: (command: Command) => Verdict
+  /** A ledger of its own with the same books, to try commands on. */
+  readonly copy: () => Model
+  /** The pool, the months of the members, and what each budget has used, and the orders in doubt. */
+  readonly books: () => {
+    readonly pool: Omit<Pool, "overdraftNano">
+    readonly months: ReadonlyArray<MemberMonth>
+    readonly uses: ReadonlyArray<{ readonly slot: string; readonly usedNano: bigint }>
+    readonly doubts: ReadonlyArray<{ readonly id: string; readonly counted: bigint | null }>
+  }
+}
+
+/** A ledger of members with these monthly caps. */
+export const makeModel = (
+  caps: ReadonlyArray<bigint | null>,
+  books: ModelBooks = emptyBooks(caps)
+): Model => {
+  const { budgets, holds, keys, references } = books
 
   const transfer = (reference: string, what: string, moved: bigint): Verdict => {
-    if (balance + moved > MAX_BALANCE) return "invalid_request"
+    if (books.balance + moved > MAX_BALANCE) return "invalid_request"
     references.set(reference, what)
-    balance += moved
+    books.balance += moved
     return "applied"
   }
 
@@ -105,7 +170,9 @@ export const makeModel = (caps: ReadonlyArray<bigint | null>) => {
     const known = repeat(reference, what)
     if (known !== null) return known
     if (kind === "withdrawal") {
-      return amount > balance - held ? "insufficient_balance" : transfer(reference, what, -amount)
+      return amount > books.balance - books.held
+        ? "insufficient_balance"
+        : transfer(reference, what, -amount)
     }
     return kind === "correction"
       ? correct(holds.get(id ?? ""), reference, what, amount)
@@ -163,9 +230,9 @@ export const makeModel = (caps: ReadonlyArray<bigint | null>) => {
   }
 
   const shortageOf = (amount: bigint): Verdict | null => {
-    if (amount > balance - held) return "insufficient_balance"
+    if (amount > books.balance - books.held) return "insufficient_balance"
     const others = uncovered()
-    return others > 0n && held + others + amount > balance + credit
+    return others > 0n && books.held + others + amount > books.balance + books.credit
       ? "insufficient_balance by exposure"
       : null
   }
@@ -185,23 +252,49 @@ export const makeModel = (caps: ReadonlyArray<bigint | null>) => {
       excess: command.excess,
       state: "open",
       captured: 0n,
-      corrected: 0n
+      corrected: 0n,
+      doubt: null
     })
-    if (command.key !== null) keys.set(command.key, command.id)
-    held += command.amount
+    if (command.key !== null) keys.set(command.key, { id: command.id, answer: null })
+    books.held += command.amount
     return "held"
   }
 
-  const close = (id: string, charge: bigint | null, forgetKey: boolean): Verdict => {
-    const order = holds.get(id)
+  const endOf = ({ state, captured, amount }: ModelHold, by: "won" | "before"): Verdict => {
+    const overage = captured > amount ? captured - amount : 0n
+    return `${state} ${captured} ${overage} ${by}`
+  }
+
+  /** The keys of an order after its close, which may free them or store their answer. */
+  const closeKeys = (command: CloseCommand) => {
+    for (const [name, key] of keys) {
+      if (key.id !== command.id) continue
+      if (command._tag === "Capture") key.answer = command.isAnswered ? command.charge : null
+      else if (command.forgetKey) keys.delete(name)
+    }
+  }
+
+  const close = (command: CloseCommand): Verdict => {
+    const order = holds.get(command.id)
     if (order === undefined) return "died"
-    if (order.state !== "open") return `${order.state} ${order.captured} before`
-    order.state = charge === null ? "released" : "captured"
-    order.captured = charge ?? 0n
-    held -= order.amount
-    balance -= order.captured
-    for (const [key, holdId] of keys) if (forgetKey && holdId === id) keys.delete(key)
-    return `${order.state} ${order.captured} won`
+    if (order.state !== "open") return endOf(order, "before")
+    if (command.isStale && isTask(command.id)) return endOf(order, "before")
+    order.state = command._tag === "Capture" ? "captured" : "released"
+    if (command._tag === "Capture") order.captured = command.charge
+    else order.doubt = command.doubt
+    books.held -= order.amount
+    books.balance -= order.captured
+    closeKeys(command)
+    return endOf(order, "won")
+  }
+
+  const recall = ({ key, id }: Extract<Command, { readonly _tag: "Recall" }>): Verdict => {
+    const known = keys.get(key)
+    if (known === undefined) return "unused"
+    if (known.id !== id) return "idempotency_mismatch"
+    if (isTask(id)) return "Task"
+    if (known.answer !== null) return `Images ${known.answer}`
+    return holds.get(id)?.state === "open" ? "idempotency_conflict" : "Refused"
   }
 
   const apply = (command: Command): Verdict => {
@@ -213,12 +306,13 @@ export const makeModel = (caps: ReadonlyArray<bigint | null>) => {
       case "Hold":
         return hold(command)
       case "Credit":
-        credit = command.amount
+        books.credit = command.amount
         return "set"
       case "Capture":
-        return close(command.id, command.charge, false)
       case "Release":
-        return close(command.id, null, command.forgetKey)
+        return close(command)
+      case "Recall":
+        return recall(command)
       case "Budget": {
         const { slot, _tag, ...budget } = command
         if (budgets.has(slot)) return "there"
@@ -240,14 +334,15 @@ export const makeModel = (caps: ReadonlyArray<bigint | null>) => {
 
   return {
     apply,
-    pool: () => ({
-      balanceNano: balance,
-      heldNano: held,
-      uncoveredNano: uncovered(),
-      creditNano: credit
-    }),
-    months: () =>
-      caps.map((capNano, member) => {
+    copy: () => makeModel(caps, structuredClone(books)),
+    books: () => ({
+      pool: {
+        balanceNano: books.balance,
+        heldNano: books.held,
+        uncoveredNano: uncovered(),
+        creditNano: books.credit
+      },
+      months: caps.map((capNano, member) => {
         const own = [...holds.values()].filter((order) => order.member === member)
         const open = own.filter(({ state }) => state === "open")
         return {
@@ -256,10 +351,13 @@ export const makeModel = (caps: ReadonlyArray<bigint | null>) => {
           heldNano: open.reduce((sum, { amount }) => sum + amount, 0n)
         }
       }),
-    /** What each budget has used, by its slot. */
-    uses: () =>
-      [...budgets]
+      uses: [...budgets]
         .filter(([slot]) => !slot.startsWith(CAP))
-        .map(([slot, budget]): readonly [string, bigint] => [slot, usedOf(budget)])
+        .map(([slot, budget]) => ({ slot, usedNano: usedOf(budget) }))
+        .toSorted((one, other) => (one.slot < other.slot ? -1 : 1)),
+      doubts: [...holds]
+        .flatMap(([id, { doubt }]) => (doubt === null ? [] : [{ id, counted: doubt }]))
+        .toSorted((one, other) => (one.id < other.id ? -1 : 1))
+    })
   }
 }

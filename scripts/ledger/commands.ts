@@ -1,0 +1,184 @@
+/** Random commands, with few ids, keys and amounts, so that each often meets what another one left. */
+import { budgetScopes } from "../../src/domain/money/budgets.ts"
+import { adjustmentKinds } from "../../src/domain/money/transfers.ts"
+import type { Generator } from "../simulation/generator.ts"
+import { type Command, isTask, MAX_BALANCE, type Model, type Verdict } from "./model.ts"
+
+/** The monthly caps of the members. */
+export const caps = [null, 60n, 1_000n] as const
+/** Of each member. */
+export const API_KEYS = 2
+
+const ORDERS = 12
+const amounts = [1n, 5n, 20n, 41n, 60n, 61n, 2n ** 62n] as const
+const charges = [1n, 5n, 20n, 90n] as const
+const excesses = [1n, 10n, 40n, 100n] as const
+
+type Hold = Extract<Command, { readonly _tag: "Hold" }>
+type Close = Extract<Command, { readonly _tag: "Capture" | "Release" }>
+
+/** The id of an order of images, or of a task of images. */
+const drawId = (dice: Generator) =>
+  `im_f0000000-0000-7000-8000-000000000${10 + dice.below(ORDERS)}${dice.below(2)}`
+const drawReference = (dice: Generator) => `r${dice.below(12)}`
+const drawSlot = (dice: Generator) => `b${dice.below(5)}`
+const drawKey = (dice: Generator) => `key${dice.below(8)}`
+
+/** Mostly the id of one of the last holds, which may be open. */
+const drawClosedId = (dice: Generator, past: ReadonlyArray<Command>): string => {
+  const ids = past.flatMap((command) => (command._tag === "Hold" ? [command.id] : []))
+  return (dice.isHit(0.7) ? ids.at(-1 - dice.below(10)) : undefined) ?? drawId(dice)
+}
+
+const closeOf = (dice: Generator, id: string): Close => {
+  const isStale = isTask(id) && dice.isHit(0.3)
+  return dice.isHit(0.5)
+    ? {
+        _tag: "Release",
+        id,
+        isStale,
+        forgetKey: dice.isHit(0.5),
+        doubt: dice.isHit(0.3) ? dice.pick(charges) : null
+      }
+    : { _tag: "Capture", id, isStale, charge: dice.pick(charges), isAnswered: dice.isHit(0.7) }
+}
+
+const drawHold = (dice: Generator): Hold => ({
+  _tag: "Hold",
+  id: drawId(dice),
+  member: dice.isHit(0.95) ? dice.below(caps.length) : caps.length,
+  apiKey: dice.below(API_KEYS),
+  amount: dice.pick(amounts),
+  excess: dice.isHit(0.6) ? 0n : dice.pick(excesses),
+  key: dice.isHit(0.5) ? drawKey(dice) : null
+})
+
+/** Mostly a repeat of a request that came before, which may have taken the key. */
+const drawRecall = (dice: Generator, past: ReadonlyArray<Command>): Command => {
+  const keyed = past.flatMap((command) =>
+    command._tag === "Hold" && command.key !== null ? [{ key: command.key, id: command.id }] : []
+  )
+  const { key, id } = (dice.isHit(0.9) ? keyed.at(-1 - dice.below(8)) : undefined) ?? {
+    key: drawKey(dice),
+    id: drawId(dice)
+  }
+  return { _tag: "Recall", key, id }
+}
+
+const drawCommand = (dice: Generator, past: ReadonlyArray<Command>): Command => {
+  switch (dice.below(15)) {
+    case 0: {
+      const amount = dice.pick([10n, 100n, 100n, MAX_BALANCE])
+      return { _tag: "Deposit", reference: drawReference(dice), amount }
+    }
+    case 9: {
+      const kind = dice.pick(adjustmentKinds)
+      return {
+        _tag: "Adjust",
+        kind,
+        reference: drawReference(dice),
+        amount: dice.pick([1n, 5n, 20n]),
+        id: kind === "correction" ? drawId(dice) : null
+      }
+    }
+    case 10: {
+      const scope = dice.pick(budgetScopes)
+      return {
+        _tag: "Budget",
+        slot: drawSlot(dice),
+        scope,
+        member: scope === "organization" ? null : dice.below(caps.length),
+        apiKey: scope === "key" ? dice.below(API_KEYS) : null,
+        // Days end, and a run may see it.
+        period: dice.pick(["month", "total"]),
+        amount: dice.pick([0n, 20n, 60n, 100n, 300n])
+      }
+    }
+    case 11:
+      return { _tag: "ChangeBudget", slot: drawSlot(dice), amount: dice.pick([null, 40n, 200n]) }
+    case 12:
+      return { _tag: "Credit", amount: dice.pick([0n, 0n, 10n, 100n]) }
+    case 13:
+    case 14:
+      return drawRecall(dice, past)
+    case 1:
+    case 2:
+    case 3:
+    case 4:
+      return closeOf(dice, drawClosedId(dice, past))
+    default:
+      return drawHold(dice)
+  }
+}
+
+/** A retry of a command that came before, or a close of the same order. */
+const followUpOf = (dice: Generator, command: Command): Command => {
+  const isOfOrder =
+    command._tag === "Hold" || command._tag === "Capture" || command._tag === "Release"
+  return isOfOrder && dice.isHit(0.6) ? closeOf(dice, command.id) : command
+}
+
+const MOST_HOLDS = 6
+/** Closes that come together are answered in any order, of which there must not be too many. */
+const MOST_CLOSES = 4
+
+/** Holds with ids of their own. */
+const drawHolds = (dice: Generator, first: Hold): ReadonlyArray<Command> => {
+  const holds = [first]
+  while (holds.length < MOST_HOLDS && dice.isHit(0.5)) {
+    const next = drawHold(dice)
+    if (holds.every(({ id }) => id !== next.id)) holds.push(next)
+  }
+  return holds
+}
+
+/** Closes, of which several can be of one order. */
+const drawCloses = (dice: Generator, first: Close, past: ReadonlyArray<Command>) => {
+  const closes = [first]
+  for (let { id } = first; closes.length < MOST_CLOSES && dice.isHit(0.7); ) {
+    if (dice.isHit(0.5)) id = drawClosedId(dice, past)
+    closes.push(closeOf(dice, id))
+  }
+  return closes
+}
+
+/** One command, or several holds or closes that come at once. */
+export const drawBundle = (
+  dice: Generator,
+  past: ReadonlyArray<Command>
+): ReadonlyArray<Command> => {
+  const before = dice.isHit(0.3) ? past[dice.below(past.length)] : undefined
+  const first = before === undefined ? drawCommand(dice, past) : followUpOf(dice, before)
+  switch (first._tag) {
+    case "Hold":
+      return drawHolds(dice, first)
+    case "Capture":
+    case "Release":
+      return drawCloses(dice, first, past)
+    default:
+      return [first]
+  }
+}
+
+export interface Answer {
+  readonly command: Command
+  readonly verdict: Verdict
+}
+
+/**
+ * The model after commands that came at once, in an order in which it gives the same answers; null
+ * where there is none.
+ */
+export const explain = (model: Model, answers: ReadonlyArray<Answer>): Model | null => {
+  if (answers.length === 0) return model
+  for (const answer of answers) {
+    const next = model.copy()
+    if (next.apply(answer.command) !== answer.verdict) continue
+    const end = explain(
+      next,
+      answers.filter((other) => other !== answer)
+    )
+    if (end !== null) return end
+  }
+  return null
+}

@@ -1,0 +1,107 @@
+/** Random commands at the real stores, whose answers have to be those of the model. */
+import { type Context, Effect, Formatter } from "effect"
+import type { Generator } from "../simulation/generator.ts"
+import { type Answer, caps, drawBundle, explain } from "./commands.ts"
+import { type Command, type Model, makeModel } from "./model.ts"
+import {
+  type ModelOrganization,
+  makeRunner,
+  openOrganization,
+  type Runner
+} from "./organization.ts"
+
+/** An organisation: the gateways at which its commands run, and the model of it so far. */
+export interface Side {
+  readonly runners: readonly [Runner, ...ReadonlyArray<Runner>]
+  model: Model
+}
+
+/** What commands need of a gateway. */
+type Stores = Effect.Services<ReturnType<typeof openOrganization> | ReturnType<typeof makeRunner>>
+
+/** Two organisations with the same ids and keys, which must not meet each other. */
+export const makeSides = Effect.fnUntraced(function* (
+  gateways: readonly [Context.Context<Stores>, ...ReadonlyArray<Context.Context<Stores>>]
+) {
+  const [first, ...others] = gateways
+  const open = Effect.provide(openOrganization(), first)
+  const one = yield* open
+  const other = yield* open
+  const makeSide = Effect.fnUntraced(function* (
+    mine: ModelOrganization,
+    theirs: ModelOrganization
+  ) {
+    const runner = makeRunner(mine, theirs)
+    const side: Side = {
+      runners: [
+        yield* Effect.provide(runner, first),
+        ...(yield* Effect.forEach(others, (gateway) => Effect.provide(runner, gateway)))
+      ],
+      model: makeModel(caps)
+    }
+    return side
+  })
+  return [yield* makeSide(one, other), yield* makeSide(other, one)] as const
+})
+
+const MOST_GATEWAYS = 2
+
+/** Holds alone that come together at one gateway are answered in their order. */
+const explainInOrder = (model: Model, answers: ReadonlyArray<Answer>): Model | null => {
+  if (!answers.every(({ command }) => command._tag === "Hold")) return explain(model, answers)
+  const next = model.copy()
+  return answers.every(({ command, verdict }) => next.apply(command) === verdict) ? next : null
+}
+
+type Sides = readonly [Side, ...ReadonlyArray<Side>]
+
+/** Runs commands at once; each is of one of the organisations. */
+const runBundle = (sides: Sides, dice: Generator, bundle: ReadonlyArray<Command>) => {
+  // Movements at one gateway can share a commit.
+  const gateway = dice.isHit(0.6) ? dice.below(MOST_GATEWAYS) : null
+  return Effect.forEach(
+    bundle.map((command) => {
+      const side = dice.pick(sides)
+      const runner = side.runners[gateway ?? dice.below(MOST_GATEWAYS)] ?? side.runners[0]
+      return { side, command, runner }
+    }),
+    ({ side, command, runner }) =>
+      Effect.map(runner.run(command), (verdict) => ({ side, answer: { command, verdict } })),
+    { concurrency: "unbounded" }
+  )
+}
+
+/**
+ * Runs commands that are drawn for these organisations, and compares their books in the end. Returns
+ * the first difference, null for none, and the kinds of commands and answers there were.
+ */
+export const compare = Effect.fnUntraced(function* (
+  sides: Sides,
+  dice: Generator,
+  { bundles, areHoldsInOrder }: { readonly bundles: number; readonly areHoldsInOrder: boolean }
+) {
+  const kinds = new Set<string>()
+  const past: Array<Command> = []
+  for (let count = 0; count < bundles; count += 1) {
+    const bundle = drawBundle(dice, past)
+    past.push(...bundle)
+    const entries = yield* runBundle(sides, dice, bundle)
+    for (const side of sides) {
+      const answers = entries.flatMap((entry) => (entry.side === side ? [entry.answer] : []))
+      const next = (areHoldsInOrder ? explainInOrder : explain)(side.model, answers)
+      if (next === null) {
+        return { kinds, difference: `bundle ${count} was answered ${Formatter.format(answers)}` }
+      }
+      side.model = next
+    }
+    for (const { answer } of entries) {
+      kinds.add(`${answer.command._tag} ${answer.verdict.replace(/ \d+/g, "")}`)
+    }
+  }
+  for (const { runners, model } of sides) {
+    const books = Formatter.format(yield* runners[0].readBooks)
+    const expected = Formatter.format(model.books())
+    if (books !== expected) return { kinds, difference: `${books} should be ${expected}` }
+  }
+  return { kinds, difference: null }
+})
