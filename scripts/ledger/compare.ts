@@ -58,10 +58,11 @@ type Sides = readonly [Side, ...ReadonlyArray<Side>]
 /** Runs commands at once; each is of one of the organisations. */
 const runBundle = (sides: Sides, dice: Generator, bundle: ReadonlyArray<Command>) => {
   // Movements at one gateway can share a commit.
-  const gateway = dice.isHit(0.6) ? dice.below(MOST_GATEWAYS) : null
+  const gateway = dice.isHit(0.7) ? dice.below(MOST_GATEWAYS) : null
+  const only = dice.isHit(0.5) ? dice.pick(sides) : null
   return Effect.forEach(
     bundle.map((command) => {
-      const side = dice.pick(sides)
+      const side = only ?? dice.pick(sides)
       const runner = side.runners[gateway ?? dice.below(MOST_GATEWAYS)] ?? side.runners[0]
       return { side, command, runner }
     }),

@@ -241,9 +241,9 @@ export class Database {
   private idleTimer: number | null = null
   private waiting: ReadonlyArray<Waiting> = []
   private readonly dice: Generator
-  private readonly lateness: number
+  /** The probability that a statement is on its way for a time. */
+  lateness: number
 
-  /** A statement is on its way for a time with the probability `lateness`. */
   constructor(
     prepared: PreparedDatabase,
     world: World,

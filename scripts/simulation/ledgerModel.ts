@@ -10,6 +10,8 @@ import { time } from "./realm.ts"
 import { Actor } from "./world.ts"
 
 const BUNDLES = 60
+/** So that movements gather behind others. */
+const LATENESS = 0.5
 /** After it an open order is one of those that linger. */
 const LINGER_MILLIS = 300_000
 const SWEEP_SECONDS = 5
@@ -22,6 +24,7 @@ export const judgeLedgerModel = Effect.fnUntraced(function* (database: Database,
   const first = yield* makeStores(database, "ledger-1")
   const second = yield* makeStores(database, "ledger-2")
   const sides = yield* makeSides([first, second])
+  database.lateness = LATENESS
   const runCommands = Effect.map(
     compare(sides, dice, { bundles: BUNDLES, areHoldsInOrder: false }),
     ({ difference }) => docket.look(difference)

@@ -232,11 +232,15 @@ export const play = async (foundation: Foundation, plan: Plan): Promise<Outcome>
     }
     audits.look(null)
     const books = yield* readBooks(yield* vendors.book)
+    const ledgerVerdicts = plan.isLedgerCompared
+      ? [yield* judgeLedgerModel(database, new Generator(seed + 6))]
+      : []
     verdicts = [
       audits.verdict,
       quiet.verdict,
       ...judgeRecords(books, witness, true),
       ...judgeFinance(witness),
+      ...ledgerVerdicts,
       judgeStatements(database.failures),
       judgePolls(books, yield* vendors.polls, calmMillis),
       judgeWaits(books, witness, calmMillis),
@@ -245,10 +249,6 @@ export const play = async (foundation: Foundation, plan: Plan): Promise<Outcome>
         .map(({ servedFrom }) => judgeRecovery(books, servedFrom, calmMillis)),
       ...(episodes.some(({ faults }) => faults.length > 0) ? [] : [judgeOrders(books, witness)])
     ]
-    if (plan.isLedgerCompared) {
-      const verdict = yield* judgeLedgerModel(database, new Generator(seed + 6))
-      verdicts = [...verdicts, verdict]
-    }
     if (plan.isTampered) {
       const tampering = yield* judgeTampering(yield* operator, market.customers[0])
       verdicts = [...verdicts, ...tampering]

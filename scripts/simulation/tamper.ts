@@ -85,7 +85,8 @@ const damages: ReadonlyArray<readonly [detail: string, damage: string]> = [
   ["corrections are not of a charge, or above it", correctAboveCharge],
   [
     "open order that no sweep can find",
-    `WITH swept AS (UPDATE orders_settled SET before = 'infinity')
+    `WITH swept AS (UPDATE orders_settled SET before = 'infinity'),
+          forgotten AS (DELETE FROM lingering_orders)
      ${changeOrder(reopen, "NOT is_task AND state <> 'open'")}`
   ]
 ]
