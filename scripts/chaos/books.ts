@@ -184,7 +184,10 @@ export const readAudit = Effect.gen(function* () {
   return rows.map((row) => `${row.invariant} ${row.organizationId} ${row.subject}: ${row.detail}`)
 }).pipe(Effect.provide(layerDistribution))
 
-/** The holds, tasks and webhooks that are still open; webhooks after at most `tries` attempts. */
+/**
+ * The holds, tasks and webhooks that are still open, webhooks after at most `tries` attempts, and the
+ * places at channels that tasks have left.
+ */
 export const readOpen = Effect.fnUntraced(function* (tries: number) {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* rowsOf(Schema.Struct({ id: Schema.String, what: Schema.String }))(sql`
@@ -192,6 +195,11 @@ export const readOpen = Effect.fnUntraced(function* (tries: number) {
     UNION ALL
     SELECT id, 'task ' || state FROM tasks WHERE state IN ('waiting', 'submitting', 'processing')
     UNION ALL
-    SELECT id, 'webhook' FROM webhook_messages WHERE state = 'pending' AND tries <= ${tries}`)
+    SELECT id, 'webhook' FROM webhook_messages WHERE state = 'pending' AND tries <= ${tries}
+    UNION ALL
+    SELECT p.order_id, 'place of ended task'
+      FROM channel_places p JOIN tasks t
+        ON t.organization_id = p.organization_id AND t.id = p.order_id
+     WHERE t.state NOT IN ('waiting', 'submitting', 'processing')`)
   return rows.map(({ id, what }) => `${what} ${id}`)
 })

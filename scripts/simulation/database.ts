@@ -228,6 +228,8 @@ export class Database {
   isAway = false
   /** While set, nothing can be written. */
   isFull = false
+  /** Whose statement was the last one. */
+  lastClient = ""
   /** The next statement of the actor that is cut; null for none. */
   nextCut: { readonly actor: string; readonly moment: CutMoment } | null = null
   private readonly world: World
@@ -315,6 +317,7 @@ export class Database {
       session.actor,
       `sql ${session.id} ${shown} ${digestOf(...unit)} ${digestOf(bytes)}`
     )
+    this.lastClient = session.actor.name
     if (moves.test(statement)) this.moveCount += 1
     if (queueMoves.test(statement)) this.queueCount += 1
     const isIdle = bytes.at(-6) === READY && bytes.at(-1) === IDLE

@@ -40,9 +40,19 @@ export const scheduleFaults = (
     moves: () => database.moveCount,
     "queue moves": () => database.queueCount
   }
+  /** Whose the last of each was; a scheduling point and an answer are of no gateway. */
+  const lastOf: Partial<Record<Moment, () => string>> = {
+    requests: () => network.lastClient,
+    "vendor orders": () => network.lastClient,
+    statements: () => database.lastClient,
+    moves: () => database.lastClient,
+    "queue moves": () => database.lastClient
+  }
   /** The count after which the next fault happens, and the step after that; null before its time. */
   let dueCount: number | null = null
   let dueStep: number | null = null
+  /** Whose it was that the next fault comes after. */
+  let met: string | undefined
 
   network.mishapOf = (client, host, method) => {
     if (absentHosts.has(host)) return "refused"
@@ -66,7 +76,10 @@ export const scheduleFaults = (
 
   const happen = (fault: Fault) => {
     world.note(fate, JSON.stringify(fault))
-    const gateway = "gateway" in fault ? gateways[fault.gateway] : undefined
+    const gateway =
+      "gateway" in fault
+        ? (gateways.find(({ name }) => fault.isOfLast && name === met) ?? gateways[fault.gateway])
+        : undefined
     switch (fault.kind) {
       case "gateway dropped":
         return gateway?.drop()
@@ -123,7 +136,10 @@ export const scheduleFaults = (
     const count = counts[fault.of]()
     dueCount ??= count + fault.after
     if (count < dueCount && lateMillis < PATIENCE_MILLIS) return
-    dueStep ??= world.steps + fault.steps
+    if (dueStep === null) {
+      dueStep = world.steps + fault.steps
+      met = lastOf[fault.of]?.()
+    }
     if (world.steps < dueStep) return
     next += 1
     dueCount = null

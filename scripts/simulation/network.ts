@@ -53,6 +53,8 @@ export class Network {
   requestCount = 0
   /** The answers that left their server. */
   answerCount = 0
+  /** Who sent the last request. */
+  lastClient = ""
   /** Decides what goes wrong with a request from a process to a host. */
   mishapOf: (client: Actor, host: string, method: string) => Mishap = () => null
   private readonly world: World
@@ -101,6 +103,7 @@ export class Network {
   /** Sends a request; rejects with `ConnectionBroken`, or with the reason of its signal. */
   send(client: Actor, request: Request): Promise<Delivery> {
     this.requestCount += 1
+    this.lastClient = client.name
     const { host, pathname } = new URL(request.url)
     const server = this.servers.get(host)
     const mishap = this.mishapOf(client, host, request.method)

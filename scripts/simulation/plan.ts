@@ -31,6 +31,8 @@ interface At {
   readonly of: Moment
   /** How many scheduling points later it comes. */
   readonly steps: number
+  /** Whether it meets the gateway that did what it comes after, where one did, and not its own. */
+  readonly isOfLast: boolean
 }
 
 export type Fault = At &
@@ -98,37 +100,61 @@ const MOST_EPISODE_MILLIS = 120_000
 const drawFreeze = (dice: Generator): number =>
   dice.isHit(0.3) ? dice.between(9000, 14_000) : dice.between(1000, 5000)
 
-const makeFault = (dice: Generator, at: At, gateways: number): Fault => {
+type Kind = Fault["kind"]
+
+/** Each is drawn as often as it is listed. */
+const kinds: readonly [Kind, ...ReadonlyArray<Kind>] = [
+  "gateway dropped",
+  "gateway dropped",
+  "gateway dropped",
+  "gateway dropped",
+  "gateway dropped",
+  "gateway stopped",
+  "gateway frozen",
+  "gateway frozen",
+  "gateway frozen",
+  "statement cut",
+  "statement cut",
+  "connections cut",
+  "disk full",
+  "database away",
+  "vendors away",
+  "receiver away",
+  "answers lost",
+  "answers lost"
+]
+
+/** Those that are drawn more often where all orders are about the same. */
+const focusKinds: Partial<Record<Focus, ReadonlyArray<Kind>>> = {
+  queue: ["gateway dropped", "gateway dropped", "gateway frozen", "gateway frozen"],
+  cancelling: ["vendors away", "vendors away", "answers lost", "answers lost"],
+  images: ["gateway dropped", "answers lost"]
+}
+
+const drawFault = (dice: Generator, at: At, gateways: number, focus: Focus | null): Fault => {
   const gateway = dice.below(gateways)
   const millis = dice.between(200, 3000)
-  switch (dice.below(16)) {
-    case 0:
-    case 1:
-    case 2:
-    case 14:
-    case 15:
-      return { ...at, kind: "gateway dropped", gateway }
-    case 3:
-      return { ...at, kind: "gateway stopped", gateway }
-    case 4:
-    case 12:
-    case 13:
-      return { ...at, kind: "gateway frozen", gateway, millis: drawFreeze(dice) }
-    case 5:
-    case 6: {
+  const more = focus === null ? undefined : focusKinds[focus]
+  const kind = dice.pick([...kinds, ...(more ?? [])])
+  switch (kind) {
+    case "gateway dropped":
+    case "gateway stopped":
+      return { ...at, kind, gateway }
+    case "gateway frozen":
+      return { ...at, kind, gateway, millis: drawFreeze(dice) }
+    case "statement cut": {
       const moment = dice.pick<CutMoment>(["before", "in commit", "after commit"])
-      return { ...at, kind: "statement cut", gateway, moment }
+      return { ...at, kind, gateway, moment }
     }
-    case 7:
-      return { ...at, kind: "connections cut" }
-    case 8:
-      return { ...at, kind: dice.pick(["database away", "disk full"]), millis }
-    case 9:
-      return { ...at, kind: "vendors away", millis }
-    case 10:
-      return { ...at, kind: "receiver away", millis }
-    default:
-      return { ...at, kind: "answers lost", count: dice.between(1, 4) }
+    case "connections cut":
+      return { ...at, kind }
+    case "disk full":
+    case "database away":
+    case "vendors away":
+    case "receiver away":
+      return { ...at, kind, millis }
+    case "answers lost":
+      return { ...at, kind, count: dice.between(1, 4) }
   }
 }
 
@@ -173,13 +199,14 @@ const focusMoments = {
   cancelling: ["requests", "vendor orders", "moves"]
 } as const
 
-const drawMoment = (dice: Generator, focus: Focus | null): Pick<At, "of" | "after" | "steps"> => {
+const drawMoment = (dice: Generator, focus: Focus | null): Omit<At, "name" | "atMillis"> => {
   const isFocused = (focus === "queue" || focus === "cancelling") && dice.isHit(0.7)
   const of = dice.pick<Moment>(isFocused ? focusMoments[focus] : moments)
   return {
     of,
     after: dice.below(mostAfter[of]),
-    steps: dice.isHit(0.5) ? 0 : dice.below(MOST_STEPS_AFTER)
+    steps: dice.isHit(0.5) ? 0 : dice.below(MOST_STEPS_AFTER),
+    isOfLast: dice.isHit(0.6)
   }
 }
 
@@ -196,7 +223,12 @@ const drawFaults = (dice: Generator, { name, millis, gateways, focus }: FaultTer
   return Array.from({ length: count }, () => dice.below(millis))
     .toSorted((a, b) => a - b)
     .map((atMillis, index) =>
-      makeFault(dice, { name: `${name}${index}`, atMillis, ...drawMoment(dice, focus) }, gateways)
+      drawFault(
+        dice,
+        { name: `${name}${index}`, atMillis, ...drawMoment(dice, focus) },
+        gateways,
+        focus
+      )
     )
 }
 
