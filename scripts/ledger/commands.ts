@@ -9,8 +9,8 @@ export const caps = [null, 60n, 1_000n] as const
 /** Of each member. */
 export const API_KEYS = 2
 
-const ORDERS = 12
-const amounts = [1n, 5n, 20n, 41n, 60n, 61n, 2n ** 62n] as const
+const ORDERS = 8
+const amounts = [1n, 1n, 5n, 5n, 20n, 20n, 41n, 60n, 61n, 2n ** 62n] as const
 const charges = [1n, 5n, 20n, 90n] as const
 const excesses = [1n, 10n, 40n, 100n] as const
 
@@ -27,11 +27,11 @@ const drawKey = (dice: Generator) => `key${dice.below(8)}`
 /** Mostly the id of one of the last holds, which may be open. */
 const drawClosedId = (dice: Generator, past: ReadonlyArray<Command>): string => {
   const ids = past.flatMap((command) => (command._tag === "Hold" ? [command.id] : []))
-  return (dice.isHit(0.7) ? ids.at(-1 - dice.below(10)) : undefined) ?? drawId(dice)
+  return (dice.isHit(0.9) ? ids.at(-1 - dice.below(10)) : undefined) ?? drawId(dice)
 }
 
 const closeOf = (dice: Generator, id: string): Close => {
-  const isStale = isTask(id) && dice.isHit(0.3)
+  const isStale = isTask(id) && dice.isHit(0.4)
   return dice.isHit(0.5)
     ? {
         _tag: "Release",
@@ -67,8 +67,9 @@ const drawRecall = (dice: Generator, past: ReadonlyArray<Command>): Command => {
 
 const drawCommand = (dice: Generator, past: ReadonlyArray<Command>): Command => {
   switch (dice.below(15)) {
-    case 0: {
-      const amount = dice.pick([10n, 100n, 100n, MAX_BALANCE])
+    case 0:
+    case 2: {
+      const amount = dice.pick([10n, 100n, 300n, 300n, MAX_BALANCE])
       return { _tag: "Deposit", reference: drawReference(dice), amount }
     }
     case 9: {
@@ -91,7 +92,7 @@ const drawCommand = (dice: Generator, past: ReadonlyArray<Command>): Command => 
         apiKey: scope === "key" ? dice.below(API_KEYS) : null,
         // Days end, and a run may see it.
         period: dice.pick(["month", "total"]),
-        amount: dice.pick([0n, 20n, 60n, 100n, 300n])
+        amount: dice.pick([0n, 20n, 60n, 100n, 300n, 1000n])
       }
     }
     case 11:
@@ -101,8 +102,6 @@ const drawCommand = (dice: Generator, past: ReadonlyArray<Command>): Command => 
     case 13:
     case 14:
       return drawRecall(dice, past)
-    case 1:
-    case 2:
     case 3:
     case 4:
       return closeOf(dice, drawClosedId(dice, past))

@@ -14,6 +14,8 @@ import {
 export interface Side {
   readonly runners: readonly [Runner, ...ReadonlyArray<Runner>]
   model: Model
+  /** The commands so far. */
+  readonly past: Array<Command>
 }
 
 /** What commands need of a gateway. */
@@ -37,7 +39,8 @@ export const makeSides = Effect.fnUntraced(function* (
         yield* Effect.provide(runner, first),
         ...(yield* Effect.forEach(others, (gateway) => Effect.provide(runner, gateway)))
       ],
-      model: makeModel(caps)
+      model: makeModel(caps),
+      past: []
     }
     return side
   })
@@ -55,21 +58,18 @@ const explainInOrder = (model: Model, answers: ReadonlyArray<Answer>): Model | n
 
 type Sides = readonly [Side, ...ReadonlyArray<Side>]
 
-/** Runs commands at once; each is of one of the organisations. */
-const runBundle = (sides: Sides, dice: Generator, bundle: ReadonlyArray<Command>) => {
+/** Draws commands that come at once, most of them of one organisation, and where each runs. */
+const drawEntries = (sides: Sides, dice: Generator) => {
+  const mostly = dice.pick(sides)
+  const isMixed = dice.isHit(0.3)
   // Movements at one gateway can share a commit.
   const gateway = dice.isHit(0.7) ? dice.below(MOST_GATEWAYS) : null
-  const only = dice.isHit(0.5) ? dice.pick(sides) : null
-  return Effect.forEach(
-    bundle.map((command) => {
-      const side = only ?? dice.pick(sides)
-      const runner = side.runners[gateway ?? dice.below(MOST_GATEWAYS)] ?? side.runners[0]
-      return { side, command, runner }
-    }),
-    ({ side, command, runner }) =>
-      Effect.map(runner.run(command), (verdict) => ({ side, answer: { command, verdict } })),
-    { concurrency: "unbounded" }
-  )
+  return drawBundle(dice, mostly.past).map((command) => {
+    const side = isMixed ? dice.pick(sides) : mostly
+    side.past.push(command)
+    const runner = side.runners[gateway ?? dice.below(MOST_GATEWAYS)] ?? side.runners[0]
+    return { side, command, runner }
+  })
 }
 
 /**
@@ -82,11 +82,13 @@ export const compare = Effect.fnUntraced(function* (
   { bundles, areHoldsInOrder }: { readonly bundles: number; readonly areHoldsInOrder: boolean }
 ) {
   const kinds = new Set<string>()
-  const past: Array<Command> = []
   for (let count = 0; count < bundles; count += 1) {
-    const bundle = drawBundle(dice, past)
-    past.push(...bundle)
-    const entries = yield* runBundle(sides, dice, bundle)
+    const entries = yield* Effect.forEach(
+      drawEntries(sides, dice),
+      ({ side, command, runner }) =>
+        Effect.map(runner.run(command), (verdict) => ({ side, answer: { command, verdict } })),
+      { concurrency: "unbounded" }
+    )
     for (const side of sides) {
       const answers = entries.flatMap((entry) => (entry.side === side ? [entry.answer] : []))
       const next = (areHoldsInOrder ? explainInOrder : explain)(side.model, answers)
