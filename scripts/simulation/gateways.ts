@@ -9,6 +9,7 @@ import { layerMonitor } from "../../src/operations/Monitor.ts"
 import { layerRecovery } from "../../src/polling/Poller.ts"
 import { layerDistribution } from "../../src/postgres/citus/Distribution.ts"
 import { layerChanges } from "../../src/postgres/client/ChangesPostgres.ts"
+import { CONNECTION_TTL } from "../../src/postgres/client/databaseClient.ts"
 import { defaultSettings, Settings } from "../../src/runtime/Settings.ts"
 import { layerPollerPulse } from "../../src/services/Operations.ts"
 import { layerStoredDocuments } from "../../src/services/StoredDocuments.ts"
@@ -56,6 +57,7 @@ export const layerSimulatedDatabase = (database: Database, actor: Actor, maxConn
     stream: () => database.open(actor),
     username: "postgres",
     database: "postgres",
+    connectionTTL: CONNECTION_TTL,
     maxConnections
   })
 

@@ -71,10 +71,11 @@ const makeReceiver =
 /** Waits until nothing is open. What is still open at the end of the time is a violation. */
 const awaitQuiet = Effect.fnUntraced(function* (docket: Docket) {
   const endMillis = time.elapsed() + QUIET_MILLIS
-  let rest = yield* readOpen(RETRIES_SECONDS.length)
+  const read = readOpen(RETRIES_SECONDS.length)
+  let rest = yield* read
   while (rest.length > 0 && time.elapsed() < endMillis) {
     yield* Effect.sleep(LOOK_MILLIS)
-    rest = yield* readOpen(RETRIES_SECONDS.length)
+    rest = yield* read
   }
   for (const line of rest) docket.look(line)
   docket.look(null)

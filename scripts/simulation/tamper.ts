@@ -76,7 +76,7 @@ const damages: ReadonlyArray<readonly [detail: string, damage: string]> = [
       ] as const
   ),
   ["exposure is not that of its quote", changeOrder("exposure = hold + 1", "exposure IS NULL")],
-  ["hold is not the amount of its quote", changeOrder("hold = hold + 1", "true")],
+  ["hold is not the amount of its quote", changeOrder("hold = hold + 1", "exposure IS NULL")],
   [
     "charge is not units times price",
     changeOrder("charge = charge + 1", "state = 'captured' AND input = 0")
