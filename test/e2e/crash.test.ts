@@ -308,7 +308,7 @@ const waitingPlaces = [
   ["video.started", "failed", "94.9906"]
 ] as const satisfies ReadonlyArray<readonly [Failpoint, string, string]>
 
-it.live.each(waitingPlaces)(
+it.live.each(ROUNDS === undefined ? shareOfDay(waitingPlaces, DAYS) : waitingPlaces)(
   "killed at %s of an order that waits for a place: it is %s, and nothing is sent twice",
   ([place, end, left]) =>
     Effect.gen(function* () {

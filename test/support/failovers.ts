@@ -30,9 +30,9 @@ const protocols = ["vp_d", "ip_a", "openai"] as const
 
 export const channelOf = (protocol: string, account: string): string => `${protocol}-${account}`
 
-/** `unreachable` are accounts at whose address nothing listens; where `areEqual`, all have the same priority. */
+/** `unreachable` are accounts at whose address nothing listens. */
 export const failoverCatalog =
-  (unreachable: ReadonlyArray<Account> = [], areEqual = false) =>
+  (unreachable: ReadonlyArray<Account> = []) =>
   (simulatorUrl: string): Catalog => ({
     channels: protocols.flatMap((protocol) =>
       accounts.map((account) => ({
@@ -53,7 +53,7 @@ export const failoverCatalog =
         model: vendors[protocol].id,
         channel: channelOf(protocol, account),
         upstream_model: `vendor-${vendors[protocol].id}`,
-        priority: areEqual ? 0 : priority
+        priority
       }))
     )
   })
