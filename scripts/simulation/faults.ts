@@ -1,28 +1,29 @@
 /** Lets the faults of a plan happen. */
 import { Effect } from "effect"
 import type { Database } from "./database.ts"
-import type { SimulatedGateway } from "./gateways.ts"
+import type { Passes, SimulatedGateway } from "./gateways.ts"
 import type { Network } from "./network.ts"
-import type { Fault, Moment } from "./plan.ts"
+import { type Fault, isFailpoint, type Moment } from "./plan.ts"
 import { time } from "./realm.ts"
 import { VENDORS_HOST } from "./vendors.ts"
 import { Actor, type World } from "./world.ts"
 
 export const RECEIVER_HOST = "receiver.test"
 
-/** The longest time that a fault waits for what it is to come after. */
-const PATIENCE_MILLIS = 800
+/** The longest time that a fault waits for what it is to come after; a failpoint may be rare. */
+const patienceOf = (moment: Moment): number => (isFailpoint(moment) ? 2000 : 800)
 
 interface Parts {
   readonly world: World
   readonly database: Database
   readonly network: Network
+  readonly passes: Passes
   readonly gateways: ReadonlyArray<SimulatedGateway>
 }
 
 /** Plans the faults from now on; `stop` ends all that last, and lets no other one happen. */
 export const scheduleFaults = (
-  { world, database, network, gateways }: Parts,
+  { world, database, network, passes, gateways }: Parts,
   faults: ReadonlyArray<Fault>
 ): { readonly stop: () => void } => {
   const fate = new Actor("fate")
@@ -31,28 +32,27 @@ export const scheduleFaults = (
   let lostAnswers = 0
   let next = 0
   let vendorOrders = 0
-  const counts: Record<Moment, () => number> = {
-    steps: () => world.steps,
-    requests: () => network.requestCount,
-    "vendor orders": () => vendorOrders,
-    answers: () => network.answerCount,
-    statements: () => database.statementCount,
-    moves: () => database.moveCount,
-    "queue moves": () => database.queueCount
+  /** How often each has happened, and who did the last one; a scheduling point and an answer have nobody. */
+  const tallies = {
+    steps: { count: () => world.steps, last: () => "" },
+    answers: { count: () => network.answerCount, last: () => "" },
+    requests: { count: () => network.requestCount, last: () => network.lastClient },
+    cancels: { count: () => network.cancelCount, last: () => network.lastClient },
+    "vendor orders": { count: () => vendorOrders, last: () => network.lastClient },
+    statements: { count: () => database.statementCount, last: () => database.lastClient },
+    moves: { count: () => database.moveCount, last: () => database.lastClient },
+    "queue moves": { count: () => database.queueCount, last: () => database.lastClient },
+    failpoints: { count: () => passes.count, last: () => passes.lastClient }
   }
-  /** Whose the last of each was; a scheduling point and an answer are of no gateway. */
-  const lastOf: Partial<Record<Moment, () => string>> = {
-    requests: () => network.lastClient,
-    "vendor orders": () => network.lastClient,
-    statements: () => database.lastClient,
-    moves: () => database.lastClient,
-    "queue moves": () => database.lastClient
-  }
+  const tallyOf = (moment: Moment) =>
+    isFailpoint(moment)
+      ? { count: () => passes.of(moment), last: () => passes.lastClient }
+      : tallies[moment]
   /** The count after which the next fault happens, and the step after that; null before its time. */
   let dueCount: number | null = null
   let dueStep: number | null = null
-  /** Whose it was that the next fault comes after. */
-  let met: string | undefined
+  /** Who did what the next fault comes after. */
+  let met = ""
 
   network.mishapOf = (client, host, method) => {
     if (absentHosts.has(host)) return "refused"
@@ -133,12 +133,13 @@ export const scheduleFaults = (
     const fault = faults[next]
     const lateMillis = time.elapsed() - beganAtMillis - (fault?.atMillis ?? 0)
     if (fault === undefined || lateMillis < 0) return
-    const count = counts[fault.of]()
-    dueCount ??= count + fault.after
-    if (count < dueCount && lateMillis < PATIENCE_MILLIS) return
+    const { count: countNow, last } = tallyOf(fault.of)
+    const count = countNow()
+    dueCount ??= count + 1 + fault.after
+    if (count < dueCount && lateMillis < patienceOf(fault.of)) return
     if (dueStep === null) {
       dueStep = world.steps + fault.steps
-      met = lastOf[fault.of]?.()
+      met = last()
     }
     if (world.steps < dueStep) return
     next += 1

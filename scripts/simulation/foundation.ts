@@ -10,7 +10,7 @@ import { type Market, openMarket } from "../chaos/customers.ts"
 import { makeWitness, type Witness } from "../chaos/witness.ts"
 import { Database, type PreparedDatabase } from "./database.ts"
 import { RECEIVER_HOST } from "./faults.ts"
-import { ADMIN_TOKEN, layerSimulatedDatabase, makeSimulatedGateway } from "./gateways.ts"
+import { ADMIN_TOKEN, layerSimulatedDatabase, makeSimulatedGateway, Passes } from "./gateways.ts"
 import { Generator } from "./generator.ts"
 import { layerClient, Network } from "./network.ts"
 import { randomness, START_MILLIS, time } from "./realm.ts"
@@ -88,6 +88,7 @@ export const makeFoundation = async (
     world,
     database,
     network,
+    passes: new Passes(),
     skewMillis: 0,
     isAlone: true,
     restartMillis: () => 0

@@ -10,6 +10,7 @@ import { layerRecovery } from "../../src/polling/Poller.ts"
 import { layerDistribution } from "../../src/postgres/citus/Distribution.ts"
 import { layerChanges } from "../../src/postgres/client/ChangesPostgres.ts"
 import { CONNECTION_TTL } from "../../src/postgres/client/databaseClient.ts"
+import { type Failpoint, Failpoints } from "../../src/runtime/Failpoints.ts"
 import { defaultSettings, Settings } from "../../src/runtime/Settings.ts"
 import { layerPollerPulse } from "../../src/services/Operations.ts"
 import { layerStoredDocuments } from "../../src/services/StoredDocuments.ts"
@@ -73,7 +74,36 @@ export const layerSimulatedStores = (database: Database, actor: Actor) =>
     Layer.provide(layerStoredDocuments)
   )
 
-const layerGateway = (database: Database, network: Network, actor: Actor, soleGateway: boolean) =>
+/** The failpoints that the gateways of a world have passed. */
+export class Passes {
+  count = 0
+  /** Who passed the last one. */
+  lastClient = ""
+  private readonly countOf = new Map<Failpoint, number>()
+
+  of(failpoint: Failpoint): number {
+    return this.countOf.get(failpoint) ?? 0
+  }
+
+  /** What happens at a failpoint has a scheduling point of its own. */
+  layerOf(actor: Actor) {
+    return Layer.succeed(Failpoints, {
+      pass: (failpoint) =>
+        Effect.suspend(() => {
+          this.count += 1
+          this.lastClient = actor.name
+          this.countOf.set(failpoint, this.of(failpoint) + 1)
+          return Effect.yieldNow
+        })
+    })
+  }
+}
+
+const layerGateway = (
+  { database, network, passes }: Pick<GatewayOptions, "database" | "network" | "passes">,
+  actor: Actor,
+  soleGateway: boolean
+) =>
   Layer.effect(
     Requests,
     Effect.map(
@@ -92,7 +122,8 @@ const layerGateway = (database: Database, network: Network, actor: Actor, soleGa
       layerSimulatedWeb(network, actor)
     ]),
     Layer.provideMerge(layerSimulatedStores(database, actor)),
-    Layer.provide(Layer.succeed(Settings, { ...settings, soleGateway }))
+    Layer.provide(Layer.succeed(Settings, { ...settings, soleGateway })),
+    Layer.provide(passes.layerOf(actor))
   )
 
 /** The clock of a machine whose wall clock is ahead of the database's. */
@@ -139,17 +170,20 @@ export interface SimulatedGateway extends Gateway {
   readonly servedFrom: ReadonlyArray<number>
 }
 
-export const makeSimulatedGateway = (options: {
+interface GatewayOptions {
   readonly name: string
   readonly world: World
   readonly database: Database
   readonly network: Network
+  readonly passes: Passes
   /** By how much its wall clock is ahead. */
   readonly skewMillis: number
   /** Whether it is the only one, and knows that. */
   readonly isAlone: boolean
   readonly restartMillis: () => number
-}): SimulatedGateway => {
+}
+
+export const makeSimulatedGateway = (options: GatewayOptions): SimulatedGateway => {
   const { name, world, database, network } = options
   const host = `${name}.test`
   const url = `http://${host}`
@@ -160,9 +194,7 @@ export const makeSimulatedGateway = (options: {
 
   const serve = Effect.fnUntraced(function* (actor: Actor) {
     const context = yield* Layer.buildWithMemoMap(
-      layerGateway(database, network, actor, options.isAlone).pipe(
-        Layer.provide(layerLogs(world, actor))
-      ),
+      layerGateway(options, actor, options.isAlone).pipe(Layer.provide(layerLogs(world, actor))),
       Layer.makeMemoMapUnsafe(),
       yield* Effect.scope
     )

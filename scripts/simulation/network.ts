@@ -53,6 +53,8 @@ export class Network {
   requestCount = 0
   /** The answers that left their server. */
   answerCount = 0
+  /** The requests to cancel something. */
+  cancelCount = 0
   /** Who sent the last request. */
   lastClient = ""
   /** Decides what goes wrong with a request from a process to a host. */
@@ -105,6 +107,7 @@ export class Network {
     this.requestCount += 1
     this.lastClient = client.name
     const { host, pathname } = new URL(request.url)
+    if (pathname.endsWith("/cancel")) this.cancelCount += 1
     const server = this.servers.get(host)
     const mishap = this.mishapOf(client, host, request.method)
     const name = `${request.method} ${host}${pathname}`

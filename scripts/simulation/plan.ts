@@ -1,5 +1,6 @@
 /** What is decided about a world before it begins; all of it follows from the seed. */
 
+import type { Failpoint } from "../../src/runtime/Failpoints.ts"
 import { type Desk, desks } from "../chaos/office.ts"
 import { type Focus, focuses } from "../chaos/orders.ts"
 import type { CutMoment } from "./database.ts"
@@ -7,18 +8,21 @@ import { Generator } from "./generator.ts"
 import { START_MILLIS } from "./realm.ts"
 
 /**
- * What a fault comes after: a scheduling point, a request, an order that a gateway sends a vendor, an
- * answer, a statement, a statement by which an order goes on, one by which an order waits.
+ * What a fault comes after: a scheduling point, a request, one to cancel, an order that a gateway
+ * sends a vendor, an answer, a statement, a statement by which an order goes on, one by which an
+ * order waits, a failpoint, or one of those.
  */
-export type Moment = (typeof moments)[number]
+export type Moment = (typeof moments)[number] | Failpoint
 const moments = [
   "steps",
   "requests",
+  "cancels",
   "vendor orders",
   "answers",
   "statements",
   "moves",
-  "queue moves"
+  "queue moves",
+  "failpoints"
 ] as const
 
 interface At {
@@ -93,6 +97,8 @@ const LEDGER_PROBABILITY = 0.3
 const FOCUS_PROBABILITY = 0.75
 const MOST_FAULTS = 7
 const NO_FAULT_PROBABILITY = 0.25
+/** Clients that disconnect are faults enough. */
+const NO_FAULT_WITH_HANG_UPS = 0.6
 /** The time in which an episode comes to its end. */
 const MOST_EPISODE_MILLIS = 120_000
 
@@ -181,30 +187,44 @@ const drawWorld = (dice: Generator, seed: number) => ({
 const drawFocus = (dice: Generator): Focus | null =>
   dice.isHit(FOCUS_PROBABILITY) ? dice.pick([...focuses, "queue", "cancelling"]) : null
 
-/** How many of each come soon. */
-const mostAfter: Record<Moment, number> = {
+/** How many of each come soon; of a single failpoint at most two. */
+const mostAfter: Record<(typeof moments)[number], number> = {
   steps: 150,
   requests: 10,
+  cancels: 2,
   "vendor orders": 4,
   answers: 8,
   statements: 40,
   moves: 6,
-  "queue moves": 4
+  "queue moves": 4,
+  failpoints: 6
 }
+const MOST_AFTER_FAILPOINT = 2
 const MOST_STEPS_AFTER = 12
 
+export const isFailpoint = (moment: Moment): moment is Failpoint => moment.includes(".")
+
 /** The moments of most faults where all orders are about the same. */
-const focusMoments = {
-  queue: ["vendor orders", "moves", "queue moves"],
-  cancelling: ["requests", "vendor orders", "moves"]
-} as const
+const focusMoments: Partial<Record<Focus, readonly [Moment, ...ReadonlyArray<Moment>]>> = {
+  queue: [
+    "vendor orders",
+    "queue moves",
+    "video.joined",
+    "video.waiting",
+    "video.started",
+    "video.started",
+    "video.settled"
+  ],
+  cancelling: ["cancels", "cancels", "vendor orders", "video.cancelled", "image.cancelled"],
+  images: ["vendor orders", "image.placed", "image.held", "image.made", "image.finished"]
+}
 
 const drawMoment = (dice: Generator, focus: Focus | null): Omit<At, "name" | "atMillis"> => {
-  const isFocused = (focus === "queue" || focus === "cancelling") && dice.isHit(0.7)
-  const of = dice.pick<Moment>(isFocused ? focusMoments[focus] : moments)
+  const focused = focus === null ? undefined : focusMoments[focus]
+  const of = dice.pick<Moment>(focused !== undefined && dice.isHit(0.7) ? focused : moments)
   return {
     of,
-    after: dice.below(mostAfter[of]),
+    after: dice.below(isFailpoint(of) ? MOST_AFTER_FAILPOINT : mostAfter[of]),
     steps: dice.isHit(0.5) ? 0 : dice.below(MOST_STEPS_AFTER),
     isOfLast: dice.isHit(0.6)
   }
@@ -219,7 +239,8 @@ interface FaultTerms {
 }
 
 const drawFaults = (dice: Generator, { name, millis, gateways, focus }: FaultTerms) => {
-  const count = dice.isHit(NO_FAULT_PROBABILITY) ? 0 : dice.between(1, MOST_FAULTS)
+  const isCalm = dice.isHit(focus === "hang-ups" ? NO_FAULT_WITH_HANG_UPS : NO_FAULT_PROBABILITY)
+  const count = isCalm ? 0 : dice.between(1, MOST_FAULTS)
   return Array.from({ length: count }, () => dice.below(millis))
     .toSorted((a, b) => a - b)
     .map((atMillis, index) =>

@@ -17,6 +17,7 @@ import {
   ADMIN_TOKEN,
   layerSimulatedDatabase,
   makeSimulatedGateway,
+  Passes,
   RETRIES_SECONDS,
   type SimulatedGateway
 } from "./gateways.ts"
@@ -113,6 +114,7 @@ export const play = async (foundation: Foundation, plan: Plan): Promise<Outcome>
   if (driver === undefined || vendorsActor === undefined || receiver === undefined)
     throw new Error()
   network.listen(RECEIVER_HOST, receiver, makeReceiver(witness, new Generator(seed + 2)))
+  const passes = new Passes()
   const gateways: ReadonlyArray<SimulatedGateway> = Array.from(
     { length: plan.gateways },
     (_, index) =>
@@ -121,6 +123,7 @@ export const play = async (foundation: Foundation, plan: Plan): Promise<Outcome>
         world,
         database,
         network,
+        passes,
         skewMillis: dice.between(-5000, 5000),
         isAlone: plan.gateways === 1,
         restartMillis: () => dice.between(100, 4000)
@@ -136,7 +139,7 @@ export const play = async (foundation: Foundation, plan: Plan): Promise<Outcome>
   /** Lets clients order while faults happen. */
   const rage = Effect.fnUntraced(function* (episode: Episode, number: number) {
     yield* operator
-    const faults = scheduleFaults({ world, database, network, gateways }, episode.faults)
+    const faults = scheduleFaults({ world, database, network, passes, gateways }, episode.faults)
     let isOver = false
     const clients = yield* Effect.forkChild(
       Effect.forEach(
