@@ -24,10 +24,10 @@ const drawReference = (dice: Generator) => `r${dice.below(12)}`
 const drawSlot = (dice: Generator) => `b${dice.below(5)}`
 const drawKey = (dice: Generator) => `key${dice.below(8)}`
 
-/** Mostly the id of one of the last holds, which may be open. */
-const drawClosedId = (dice: Generator, past: ReadonlyArray<Command>): string => {
-  const ids = past.flatMap((command) => (command._tag === "Hold" ? [command.id] : []))
-  return (dice.isHit(0.9) ? ids.at(-1 - dice.below(10)) : undefined) ?? drawId(dice)
+/** Mostly one of the last orders, which may be open. */
+const drawOrderId = (dice: Generator, model: Model): string => {
+  const last = model.orderIds().slice(-6)
+  return (dice.isHit(0.8) ? last[dice.below(last.length)] : undefined) ?? drawId(dice)
 }
 
 const closeOf = (dice: Generator, id: string): Close => {
@@ -53,19 +53,17 @@ const drawHold = (dice: Generator): Hold => ({
   key: dice.isHit(0.5) ? drawKey(dice) : null
 })
 
-/** Mostly a repeat of a request that came before, which may have taken the key. */
-const drawRecall = (dice: Generator, past: ReadonlyArray<Command>): Command => {
-  const keyed = past.flatMap((command) =>
-    command._tag === "Hold" && command.key !== null ? [{ key: command.key, id: command.id }] : []
-  )
-  const { key, id } = (dice.isHit(0.9) ? keyed.at(-1 - dice.below(8)) : undefined) ?? {
+/** Mostly a repeat of a request that has the key. */
+const drawRecall = (dice: Generator, model: Model): Command => {
+  const keys = model.keys()
+  const { key, id } = (dice.isHit(0.8) ? keys[dice.below(keys.length)] : undefined) ?? {
     key: drawKey(dice),
     id: drawId(dice)
   }
   return { _tag: "Recall", key, id }
 }
 
-const drawCommand = (dice: Generator, past: ReadonlyArray<Command>): Command => {
+const drawCommand = (dice: Generator, model: Model): Command => {
   switch (dice.below(15)) {
     case 0:
     case 2: {
@@ -79,7 +77,7 @@ const drawCommand = (dice: Generator, past: ReadonlyArray<Command>): Command => 
         kind,
         reference: drawReference(dice),
         amount: dice.pick([1n, 5n, 20n]),
-        id: kind === "correction" ? drawId(dice) : null
+        id: kind === "correction" ? drawOrderId(dice, model) : null
       }
     }
     case 10: {
@@ -101,10 +99,10 @@ const drawCommand = (dice: Generator, past: ReadonlyArray<Command>): Command => 
       return { _tag: "Credit", amount: dice.pick([0n, 0n, 10n, 100n]) }
     case 13:
     case 14:
-      return drawRecall(dice, past)
+      return drawRecall(dice, model)
     case 3:
     case 4:
-      return closeOf(dice, drawClosedId(dice, past))
+      return closeOf(dice, drawOrderId(dice, model))
     default:
       return drawHold(dice)
   }
@@ -114,7 +112,7 @@ const drawCommand = (dice: Generator, past: ReadonlyArray<Command>): Command => 
 const followUpOf = (dice: Generator, command: Command): Command => {
   const isOfOrder =
     command._tag === "Hold" || command._tag === "Capture" || command._tag === "Release"
-  return isOfOrder && dice.isHit(0.6) ? closeOf(dice, command.id) : command
+  return isOfOrder && dice.isHit(0.3) ? closeOf(dice, command.id) : command
 }
 
 const MOST_HOLDS = 6
@@ -132,28 +130,29 @@ const drawHolds = (dice: Generator, first: Hold): ReadonlyArray<Command> => {
 }
 
 /** Closes, of which several can be of one order. */
-const drawCloses = (dice: Generator, first: Close, past: ReadonlyArray<Command>) => {
+const drawCloses = (dice: Generator, first: Close, model: Model) => {
   const closes = [first]
   for (let { id } = first; closes.length < MOST_CLOSES && dice.isHit(0.7); ) {
-    if (dice.isHit(0.5)) id = drawClosedId(dice, past)
+    if (dice.isHit(0.5)) id = drawOrderId(dice, model)
     closes.push(closeOf(dice, id))
   }
   return closes
 }
 
-/** One command, or several holds or closes that come at once. */
+/** One command after those of the past, or several holds or closes that come at once. */
 export const drawBundle = (
   dice: Generator,
+  model: Model,
   past: ReadonlyArray<Command>
 ): ReadonlyArray<Command> => {
   const before = dice.isHit(0.3) ? past[dice.below(past.length)] : undefined
-  const first = before === undefined ? drawCommand(dice, past) : followUpOf(dice, before)
+  const first = before === undefined ? drawCommand(dice, model) : followUpOf(dice, before)
   switch (first._tag) {
     case "Hold":
       return drawHolds(dice, first)
     case "Capture":
     case "Release":
-      return drawCloses(dice, first, past)
+      return drawCloses(dice, first, model)
     default:
       return [first]
   }

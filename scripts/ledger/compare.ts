@@ -64,7 +64,7 @@ const drawEntries = (sides: Sides, dice: Generator) => {
   const isMixed = dice.isHit(0.3)
   // Movements at one gateway can share a commit.
   const gateway = dice.isHit(0.7) ? dice.below(MOST_GATEWAYS) : null
-  return drawBundle(dice, mostly.past).map((command) => {
+  return drawBundle(dice, mostly.model, mostly.past).map((command) => {
     const side = isMixed ? dice.pick(sides) : mostly
     side.past.push(command)
     const runner = side.runners[gateway ?? dice.below(MOST_GATEWAYS)] ?? side.runners[0]

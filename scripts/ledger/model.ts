@@ -126,6 +126,10 @@ const emptyBooks = (caps: ReadonlyArray<bigint | null>): ModelBooks => ({
 
 export interface Model {
   readonly apply: (command: Command) => Verdict
+  /** The orders that were held, the oldest first. */
+  readonly orderIds: () => ReadonlyArray<string>
+  /** The keys that are in use, each with the order that took it. */
+  readonly keys: () => ReadonlyArray<{ readonly key: string; readonly id: string }>
   /** A ledger of its own with the same books, to try commands on. */
   readonly copy: () => Model
   /** The pool, the months of the members, and what each budget has used, and the orders in doubt. */
@@ -334,6 +338,8 @@ export const makeModel = (
 
   return {
     apply,
+    orderIds: () => [...holds.keys()],
+    keys: () => [...keys].map(([key, { id }]) => ({ key, id })),
     copy: () => makeModel(caps, structuredClone(books)),
     books: () => ({
       pool: {
