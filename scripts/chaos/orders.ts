@@ -111,7 +111,8 @@ export type Behaviour =
   | { readonly _tag: "Changes" }
 
 const behaviourOf = Effect.fnUntraced(function* (focus: Focus | null) {
-  const afterMillis = yield* Random.nextIntBetween(0, 400)
+  // While the order is at its vendor, also where the network is slow.
+  const afterMillis = yield* Random.nextIntBetween(0, focus === "hang-ups" ? 2500 : 400)
   const size = yield* Random.nextIntBetween(2, 5)
   const hangUps: Weighted<Behaviour> = [
     [12, { _tag: "HangsUp", afterMillis }],
@@ -291,6 +292,8 @@ const drawTrouble = (
       return pick(drawn.map(([, trouble]) => [1, trouble] as const))
     case "queue":
       return pick([...drawn, [60, "sim:slow=4"]])
+    case "hang-ups":
+      return pick([...drawn, [100, ""]])
     case "cancelling":
       return pick([
         ...drawn,

@@ -211,8 +211,10 @@ const focusMoments: Partial<Record<Focus, readonly [Moment, ...ReadonlyArray<Mom
     "queue moves",
     "video.joined",
     "video.waiting",
+    "video.dispatched",
     "video.started",
-    "video.started",
+    "video.made",
+    "video.finished",
     "video.settled"
   ],
   cancelling: ["cancels", "cancels", "vendor orders", "video.cancelled", "image.cancelled"],

@@ -17,6 +17,7 @@ export type Failpoint =
   | `${"video" | "image" | "speech" | "text"}.${OrderStep}`
   | "video.joined"
   | "video.waiting"
+  | "video.dispatched"
   | "video.started"
   | "video.claimed"
   | `${"video" | "image"}.cancelled`

@@ -305,6 +305,7 @@ const killedAt = (
 const waitingPlaces = [
   ["video.joined", "ordered", "94.9906"],
   ["video.waiting", "succeeded", "89.9812"],
+  ["video.dispatched", "succeeded", "89.9812"],
   ["video.started", "failed", "94.9906"]
 ] as const satisfies ReadonlyArray<readonly [Failpoint, string, string]>
 
@@ -327,7 +328,7 @@ it.live.each(ROUNDS === undefined ? shareOfDay(waitingPlaces, DAYS) : waitingPla
       const waiting = (url: string) =>
         order(url, { max_wait: 600 }, { "idempotency-key": "the-order" })
       yield* Effect.forkChild(Effect.exit(waiting(first.url)))
-      if (place === "video.started") yield* simulator.releaseTasks
+      if (place === "video.dispatched" || place === "video.started") yield* simulator.releaseTasks
       assert.strictEqual((yield* first.process.end).signal, "SIGKILL")
 
       const second = yield* startGateway(env)

@@ -168,10 +168,12 @@ export const makeQueueDispatch = Effect.fnUntraced(function* (
 
   /** A failure of the database leaves the claim to its end, and the order waits until then. */
   const dispatchOne = (claimed: ClaimedOrder) =>
-    Effect.matchEffect(resolve(claimed), {
-      onSuccess: (resolved) => submit(claimed, resolved),
-      onFailure: (error) => giveUp(claimed, error)
-    }).pipe(
+    failpoints.pass("video.dispatched").pipe(
+      Effect.andThen(resolve(claimed)),
+      Effect.matchEffect({
+        onSuccess: (resolved) => submit(claimed, resolved),
+        onFailure: (error) => giveUp(claimed, error)
+      }),
       Effect.catchCause((cause) =>
         Cause.hasInterruptsOnly(cause)
           ? Effect.failCause(cause)
