@@ -291,7 +291,7 @@ const drawTrouble = (
     case "troubles":
       return pick(drawn.map(([, trouble]) => [1, trouble] as const))
     case "queue":
-      return pick([...drawn, [60, "sim:slow=4"]])
+      return pick([...drawn, [60, ""], [30, "sim:slow=2"]])
     case "hang-ups":
       return pick([...drawn, [100, ""]])
     case "cancelling":

@@ -187,6 +187,10 @@ const drawWorld = (dice: Generator, seed: number) => ({
 const drawFocus = (dice: Generator): Focus | null =>
   dice.isHit(FOCUS_PROBABILITY) ? dice.pick([...focuses, "queue", "cancelling"]) : null
 
+/** The length of an episode. Orders that wait for a place are submitted only after some seconds. */
+const drawMillis = (dice: Generator, focus: Focus | null): number =>
+  focus === "queue" ? dice.between(5000, 10_000) : dice.between(1500, 4000)
+
 /** How many of each come soon; of a single failpoint at most two. */
 const mostAfter: Record<(typeof moments)[number], number> = {
   steps: 150,
@@ -262,9 +266,10 @@ const drawDesks = (dice: Generator) =>
 export const planOf = (seed: number): Plan => {
   const dice = new Generator(seed)
   const world = drawWorld(dice, seed)
-  const millis = dice.between(1500, 4000)
-  const clients = Array.from({ length: dice.between(1, MOST_CLIENTS) }, (_, index) => index)
   const focus = drawFocus(dice)
+  const fewest = focus === "queue" ? MOST_CLIENTS - 1 : 1
+  const clients = Array.from({ length: dice.between(fewest, MOST_CLIENTS) }, (_, index) => index)
+  const millis = drawMillis(dice, focus)
   const faults = drawFaults(dice, { name: "f", millis, gateways: world.gateways, focus })
   return {
     ...world,
@@ -287,8 +292,8 @@ export const yearPlanOf = (seed: number, customers: number): Plan => {
   const dice = new Generator(seed)
   const world = drawWorld(dice, seed)
   const drawDay = (day: number): Episode => {
-    const millis = dice.between(1500, 4000)
     const focus = drawFocus(dice)
+    const millis = drawMillis(dice, focus)
     const time = isLastOfMonth(day)
       ? DAY_MILLIS - BEFORE_MIDNIGHT_MILLIS
       : dice.below(DAY_MILLIS - 2 * MOST_EPISODE_MILLIS)
