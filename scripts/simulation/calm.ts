@@ -1,4 +1,5 @@
 /** Rules of times without faults: the end of each world, and the whole of some worlds. */
+import { orderPrefixes } from "../../src/domain/orderIds.ts"
 import type { TaskPolls } from "../../src/simulator/Tasks.ts"
 import type { Books, Hold, Job } from "../chaos/books.ts"
 import { placesOf } from "../chaos/goods.ts"
@@ -42,11 +43,13 @@ export const judgePolls = (
   polls: ReadonlyArray<TaskPolls>,
   calmMillis: ReadonlyArray<number>
 ): Verdict => {
-  const docket = open("P1", "a running task is polled again and again, whichever gateway died")
+  const docket = open("P1", "a running video is polled again and again, whichever gateway died")
   const holdsById = new Map(holds.map((hold) => [hold.id, hold]))
   const jobsById = new Map(jobs.map((job) => [job.accepted.upstream_id, job]))
   const pollsById = new Map(polls.map(({ upstream_id, polled_at }) => [upstream_id, polled_at]))
   for (const { id, upstream_id, finished_at } of tasks) {
+    // Images of a gateway that died are given up at their deadline.
+    if (!id.startsWith(`${orderPrefixes.video}_`)) continue
     const job = jobsById.get(upstream_id ?? "")
     const calm = job === undefined ? null : calmOf(job, holdsById.get(id), finished_at, calmMillis)
     if (calm === null) continue

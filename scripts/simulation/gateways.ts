@@ -41,7 +41,8 @@ const settings = {
   // Longer than a request and its answer are on their way.
   leaseSeconds: 2,
   submitDeadlineSeconds: 3,
-  imageDeadlineSeconds: 8,
+  // Time for three polls over the slowest network.
+  imageDeadlineSeconds: 15,
   textDeadlineSeconds: 3,
   textStreamDeadlineSeconds: 3,
   taskDeadlineSeconds: 15,

@@ -104,7 +104,7 @@ const MOST_EPISODE_MILLIS = 120_000
 
 /** A gateway stands still for longer than a lease, or than any order but a video may take. */
 const drawFreeze = (dice: Generator): number =>
-  dice.isHit(0.3) ? dice.between(9000, 14_000) : dice.between(1000, 5000)
+  dice.isHit(0.3) ? dice.between(9000, 18_000) : dice.between(1000, 5000)
 
 type Kind = Fault["kind"]
 
