@@ -46,7 +46,13 @@ describe("polls", () => {
     assert.deepStrictEqual(judgePolls(books, [], [at(2)]).violations, [])
   })
 
-  it("see a task that is not polled any more", () => {
+  it("are of videos; images of a dead gateway wait for their deadline", () => {
+    const image = { ...late, id: "im_1" }
+    const books = { ...sound, holds: [{ ...videoHold, id: image.id }], tasks: [image] }
+    assert.deepStrictEqual(judgePolls(books, [], [at(2)]).violations, [])
+  })
+
+  it("see a video that is not polled any more", () => {
     assert.deepStrictEqual(violations([3], 4), ["vt_1 was not polled for 10000 ms: job job-v"])
     assert.deepStrictEqual(violations([3, 4], 2), ["vt_1 was not polled for 10000 ms: job job-v"])
   })
