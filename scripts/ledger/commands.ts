@@ -63,27 +63,46 @@ const drawRecall = (dice: Generator, model: Model): Command => {
   return { _tag: "Recall", key, id }
 }
 
+/** Each is drawn as often as it is listed. */
+const kinds = [
+  "Deposit",
+  "Hold",
+  "Deposit",
+  "Close",
+  "Close",
+  "Hold",
+  "Hold",
+  "Hold",
+  "Hold",
+  "Adjust",
+  "Budget",
+  "ChangeBudget",
+  "Credit",
+  "Recall",
+  "Recall"
+] as const
+
 const drawCommand = (dice: Generator, model: Model): Command => {
-  switch (dice.below(15)) {
-    case 0:
-    case 2: {
+  const _tag = dice.pick(kinds)
+  switch (_tag) {
+    case "Deposit": {
       const amount = dice.pick([10n, 100n, 300n, 300n, MAX_BALANCE])
-      return { _tag: "Deposit", reference: drawReference(dice), amount }
+      return { _tag, reference: drawReference(dice), amount }
     }
-    case 9: {
+    case "Adjust": {
       const kind = dice.pick(adjustmentKinds)
       return {
-        _tag: "Adjust",
+        _tag,
         kind,
         reference: drawReference(dice),
         amount: dice.pick([1n, 5n, 20n]),
         id: kind === "correction" ? drawOrderId(dice, model) : null
       }
     }
-    case 10: {
+    case "Budget": {
       const scope = dice.pick(budgetScopes)
       return {
-        _tag: "Budget",
+        _tag,
         slot: drawSlot(dice),
         scope,
         member: scope === "organization" ? null : dice.below(caps.length),
@@ -93,17 +112,15 @@ const drawCommand = (dice: Generator, model: Model): Command => {
         amount: dice.pick([0n, 20n, 60n, 100n, 300n, 1000n])
       }
     }
-    case 11:
-      return { _tag: "ChangeBudget", slot: drawSlot(dice), amount: dice.pick([null, 40n, 200n]) }
-    case 12:
-      return { _tag: "Credit", amount: dice.pick([0n, 0n, 10n, 100n]) }
-    case 13:
-    case 14:
+    case "ChangeBudget":
+      return { _tag, slot: drawSlot(dice), amount: dice.pick([null, 40n, 200n]) }
+    case "Credit":
+      return { _tag, amount: dice.pick([0n, 0n, 10n, 100n]) }
+    case "Recall":
       return drawRecall(dice, model)
-    case 3:
-    case 4:
+    case "Close":
       return closeOf(dice, drawOrderId(dice, model))
-    default:
+    case "Hold":
       return drawHold(dice)
   }
 }

@@ -132,7 +132,7 @@ export interface Model {
   readonly keys: () => ReadonlyArray<{ readonly key: string; readonly id: string }>
   /** A ledger of its own with the same books, to try commands on. */
   readonly copy: () => Model
-  /** The pool, the months of the members, and what each budget has used, and the orders in doubt. */
+  /** The pool, the members' months, what each budget has used, and the orders in doubt. */
   readonly books: () => {
     readonly pool: Omit<Pool, "overdraftNano">
     readonly months: ReadonlyArray<MemberMonth>
