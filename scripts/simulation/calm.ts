@@ -4,7 +4,6 @@ import type { TaskPolls } from "../../src/simulator/Tasks.ts"
 import type { Books, Hold, Job } from "../chaos/books.ts"
 import { placesOf } from "../chaos/goods.ts"
 import { goodOf, jobsOfTask, ordersByKeptDigest } from "../chaos/judges/orders.ts"
-import { type Stay, staysAt } from "../chaos/judges/places.ts"
 import { open, type Verdict } from "../chaos/judges/verdict.ts"
 import type { Order, Witness } from "../chaos/witness.ts"
 
@@ -17,7 +16,7 @@ export const judgeStatements = (failures: ReadonlyArray<string>): Verdict => {
 }
 
 /** The longest time between two polls of a task, whose pace slows down with its age. */
-const MOST_PAUSE_MILLIS = 9000
+const MOST_PAUSE_MILLIS = 10_000
 
 /** The longest pause between two of these times, in milliseconds. */
 const longestPause = (times: ReadonlyArray<number>): number =>
@@ -92,8 +91,20 @@ const waitsAt = (
   })
 }
 
-/** The longest time between the two in which fewer jobs than `places` were at the vendor. */
-const longestFree = ({ from, to }: Wait, places: number, stays: ReadonlyArray<Stay>): number => {
+/** When each job of a protocol took a place: until its order was closed, whatever its vendor knew before. */
+const staysAt = (protocol: string, books: Books): ReadonlyArray<Wait> => {
+  const holds = new Map(books.holds.map((hold) => [hold.id, hold]))
+  const jobsOf = jobsOfTask(books)
+  return books.tasks
+    .filter((task) => task.protocol === protocol)
+    .flatMap((task) => {
+      const to = holds.get(task.id)?.closed_at?.getTime() ?? Number.POSITIVE_INFINITY
+      return jobsOf(task).map(({ accepted }) => ({ from: Date.parse(accepted.at), to }))
+    })
+}
+
+/** The longest time between the two in which fewer than `places` were taken. */
+const longestFree = ({ from, to }: Wait, places: number, stays: ReadonlyArray<Wait>): number => {
   const ends = stays.flatMap((stay) => [stay.from, stay.to])
   const times = [from, ...ends.filter((at) => from < at && at < to), to].toSorted((a, b) => a - b)
   const isFull = (at: number) =>

@@ -6,7 +6,7 @@ import { jobsOfTask, ordersByKeptDigest, ROUNDING_MILLIS } from "./orders.ts"
 import { open, type Verdict } from "./verdict.ts"
 
 /** The time during which a job takes a place at its vendor, in milliseconds since 1970. */
-export interface Stay {
+interface Stay {
   readonly name: string
   readonly from: number
   readonly to: number
@@ -29,7 +29,7 @@ const stayOf = ({ accepted, ended }: Job, hold: Hold, isDoubted: boolean): Stay 
 }
 
 /** The stays of all jobs of a protocol that belong to a known task. */
-export const staysAt = (protocol: string, books: Books): ReadonlyArray<Stay> => {
+const staysAt = (protocol: string, books: Books): ReadonlyArray<Stay> => {
   const jobsOf = jobsOfTask(books)
   const holds = new Map(books.holds.map((hold) => [hold.id, hold]))
   const orphans = new Set(books.orphans.map(({ hold_id }) => hold_id))
