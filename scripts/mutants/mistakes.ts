@@ -264,13 +264,13 @@ const cancelling = mutantsIn({
   "src/polling/cancellations.ts": [
     [
       "a cancel that the vendor has only taken ends the task",
-      "return yield* poll\n})",
-      'return answer._tag === "Requested" ? "cancelled" : yield* poll\n})'
+      "report(isRequested)\n    return yield* poll",
+      'report(isRequested)\n    return "cancelled"'
     ],
     [
       "a cancel that the vendor refuses ends the task",
-      "return yield* poll\n})",
-      'return answer._tag === "Refused" ? "cancelled" : yield* poll\n})'
+      "const status = yield* poll\n  report(",
+      'const status = "cancelled"\n  report('
     ]
   ],
   "src/polling/ImageCancels.ts": [

@@ -79,8 +79,10 @@ interface CancellableJob<Status> {
 /**
  * Asks the vendor to cancel the job, and polls it afterwards, because the hold is released by the
  * vendor's report of the end alone. Returns the status, or "cancelled" where the vendor's answer
- * already says so. `report` gets what came of the request. A vendor that deletes ended jobs by the
- * same request is polled before it too, and gets the request once, and only for a job in its queue.
+ * already says so. `report` gets what came of the request; a refusal only together with a status,
+ * because a vendor also refuses a second request whose first one it took without an answer. A vendor
+ * that deletes ended jobs by the same request is polled before it too, and gets the request once,
+ * and only for a job in its queue.
  */
 export const requestCancel = Effect.fnUntraced(function* <Status>(
   { afterSend, isQueued, jobs, poll, send, start }: CancellableJob<Status>,
@@ -100,6 +102,11 @@ export const requestCancel = Effect.fnUntraced(function* <Status>(
   const answer = yield* asCancel(send)
   yield* afterSend
   if (answer._tag === "Cancelled") return "cancelled"
-  report(answer._tag === "Requested" ? isRequested : refusedWith(answer.message))
-  return yield* poll
+  if (answer._tag === "Requested") {
+    report(isRequested)
+    return yield* poll
+  }
+  const status = yield* poll
+  report(refusedWith(answer.message))
+  return status
 })
