@@ -9,7 +9,6 @@ import { layerMonitor } from "../../src/operations/Monitor.ts"
 import { layerRecovery } from "../../src/polling/Poller.ts"
 import { layerDistribution } from "../../src/postgres/citus/Distribution.ts"
 import { layerChanges } from "../../src/postgres/client/ChangesPostgres.ts"
-import { CONNECTION_TTL } from "../../src/postgres/client/databaseClient.ts"
 import { type Failpoint, Failpoints } from "../../src/runtime/Failpoints.ts"
 import { defaultSettings, Settings } from "../../src/runtime/Settings.ts"
 import { layerPollerPulse } from "../../src/services/Operations.ts"
@@ -52,6 +51,12 @@ const settings = {
 class Requests extends Context.Service<Requests, { readonly handle: Handler }>()(
   "simulation/Requests"
 ) {}
+
+/**
+ * Only with a lifetime does the pool look whether a connection still lives before it lends it. One that
+ * breaks between its handshake and the pool would be lent for ever, and worlds often have such a one.
+ */
+const CONNECTION_TTL = "1 hour"
 
 /** The driver that also serves a real server, over sessions of the simulated database. */
 export const layerSimulatedDatabase = (database: Database, actor: Actor, maxConnections: number) =>

@@ -5,17 +5,10 @@ import { serverUrls } from "../../runtime/serverUrls.ts"
 import { makePrimaryUrl } from "./primaryServer.ts"
 
 /**
- * The lifetime of a connection. Only with one does the pool look whether a connection still lives
- * before it lends it: a connection that breaks right after its handshake, before the pool knows it,
- * would be lent for ever.
- */
-export const CONNECTION_TTL = "1 hour"
-
-/**
  * The lifetime of a connection to one of several servers. A connection to a former primary that
  * does not answer any more, and does not close either, is not used for longer.
  */
-const TTL_OF_SEVERAL = "30 seconds"
+const CONNECTION_TTL = "30 seconds"
 
 /**
  * A pool of at most `maxConnections` connections to a PostgreSQL server, or to the primary of several.
@@ -40,8 +33,9 @@ export const layerPostgres = (options: {
         get url() {
           return primaryUrl()
         },
-        connectionTTL:
-          serverUrls(Redacted.value(options.url)).length > 1 ? TTL_OF_SEVERAL : CONNECTION_TTL,
+        ...(serverUrls(Redacted.value(options.url)).length > 1
+          ? { connectionTTL: CONNECTION_TTL }
+          : {}),
         maxConnections: options.maxConnections,
         applicationName: "media-gateway",
         keepAlive: "30 seconds",
