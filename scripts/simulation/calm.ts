@@ -91,7 +91,10 @@ const waitsAt = (
   })
 }
 
-/** When each job of a protocol took a place: until its order was closed, whatever its vendor knew before. */
+/**
+ * The time during which each job of a protocol takes a place: until its order is closed, also where
+ * its vendor has ended the job before.
+ */
 const staysAt = (protocol: string, books: Books): ReadonlyArray<Wait> => {
   const holds = new Map(books.holds.map((hold) => [hold.id, hold]))
   const jobsOf = jobsOfTask(books)

@@ -32,7 +32,10 @@ export const scheduleFaults = (
   let lostAnswers = 0
   let next = 0
   let vendorOrders = 0
-  /** How often each has happened, and who did the last one; a scheduling point and an answer have nobody. */
+  /**
+   * How often each has happened, and the name of the process that did the last one; empty for a
+   * scheduling point and for an answer.
+   */
   const tallies = {
     steps: { count: () => world.steps, last: () => "" },
     answers: { count: () => network.answerCount, last: () => "" },

@@ -1,6 +1,6 @@
 /**
- * A cancel of images over two gateways, of which one is killed: the vendor's word ends the task,
- * whoever is left to hear it. Simulated worlds have the other moments at which one of them dies.
+ * A cancel of images over two gateways, of which one is killed: the vendor's answer ends the task at
+ * the other one. Simulated worlds kill a gateway at the other moments of a cancel.
  */
 import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"

@@ -39,7 +39,7 @@ describe("a request to cancel", () => {
     })
   )
 
-  it.effect("is taken, also where nobody knows how the job is", () =>
+  it.effect("is taken, also where the poll after it fails", () =>
     Effect.gen(function* () {
       const requested: CancelAnswer = { _tag: "Requested" }
       assert.deepEqual(yield* reportsOf(requested, false), {
