@@ -300,6 +300,11 @@ const queue = mutantsIn({
       "p.channel_id = p_channel) > p_max THEN\n      RETURN;"
     ],
     [
+      "an order that never got its hold keeps others from their turns",
+      "SELECT * FROM waiting_orders WHERE has_hold;",
+      "SELECT * FROM waiting_orders;"
+    ],
+    [
       "an order leaves the queue as soon as a gateway claims it",
       "UPDATE waiting_orders r SET next_try_at = now() + make_interval(secs => p_lease)\n   WHERE",
       "DELETE FROM waiting_orders r\n   WHERE"
@@ -312,9 +317,9 @@ const queue = mutantsIn({
       ""
     ],
     [
-      "an order that joined the queue before its hold was written is dropped",
-      "if (ageSeconds < UNHELD_SECONDS) return",
-      "if (ageSeconds < 0) return"
+      "an order whose gateway died before it confirmed the hold is dropped",
+      "queue.unconfirmed(SWEPT_SECONDS),\n    queue.confirmHold",
+      "queue.unconfirmed(SWEPT_SECONDS),\n    queue.leave"
     ],
     [
       "a place is freed when the vendor has accepted",
@@ -323,8 +328,8 @@ const queue = mutantsIn({
     ],
     [
       "places of tasks that have ended stay taken after a crash",
-      "Option.isSome(task) ? task.value.finished : old.has(orderId)",
-      "Option.isNone(task) && old.has(orderId)"
+      "(orderId, { finished }) => (finished ? queue.free(orderId) : Effect.void)",
+      "() => Effect.void"
     ]
   ],
   "src/domain/VendorOutcome.ts": [

@@ -312,6 +312,13 @@ export const makePaidOrders = Effect.gen(function* () {
       () => queue.leave(run.id)
     )
     yield* failpoints.pass("video.waiting")
+    // A sweep confirms the hold where this fails, so the client gets its order all the same.
+    yield* Effect.catchDefect(queue.confirmHold(run.id), (defect) =>
+      Effect.annotateLogs(
+        Effect.logError("channel queue: confirming a hold failed", Cause.die(defect)),
+        { order_id: run.id, channel: channelId }
+      )
+    )
     return answer(run.id)
   })
 

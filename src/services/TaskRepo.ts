@@ -272,9 +272,9 @@ export class TaskRepo extends Context.Service<
     ): Effect.Effect<Page<ListedTask>, InvalidRequest>
     /**
      * Begins the submit of a task that waits, whose deadlines count from now on. False where the task
-     * does not wait any more, and null where its hold is not written yet or was refused.
+     * does not wait any more.
      */
-    startWaiting(organizationId: string, id: string): Effect.Effect<boolean | null>
+    startWaiting(organizationId: string, id: string): Effect.Effect<boolean>
     /**
      * Makes a task wait again whose vendor has made nothing. False where it was ended meanwhile. The
      * queue ends its wait; without the queue it ends after the longest time to wait.

@@ -18,6 +18,7 @@ const placeAt = (channelId: string, organizationId: string): Place => ({
 const join = Effect.fnUntraced(function* (place: Place) {
   const queue = yield* ChannelQueue
   yield* queue.join({ ...place, request: Redacted.make(place.orderId), maxWaitSeconds: 60 })
+  yield* queue.confirmHold(place.orderId)
 })
 
 export const channelQueueSuite = (it: Vitest.MethodsNonLive<ChannelQueue>): void => {
@@ -112,6 +113,37 @@ export const channelQueueSuite = (it: Vitest.MethodsNonLive<ChannelQueue>): void
         [first.orderId, second.orderId]
       )
       assert.include(yield* queue.channels, channel)
+    })
+  )
+
+  it.effect("an order without a hold has no turn, and keeps no other from its own", () =>
+    Effect.gen(function* () {
+      const queue = yield* ChannelQueue
+      const channel = fresh("channel")
+      const [unheld, next, other] = [
+        placeAt(channel, "one"),
+        placeAt(channel, "one"),
+        placeAt(channel, "other")
+      ]
+      yield* queue.join({ ...unheld, request: Redacted.make("x"), maxWaitSeconds: 60 })
+      assert.isNull(yield* queue.positionOfNew(channel, "one", 1))
+      assert.isTrue(yield* queue.take(other, 1), "nothing waits for the place")
+      yield* queue.free(other.orderId)
+      yield* join(next)
+      assert.isNull(yield* queue.position(unheld.orderId))
+      assert.strictEqual(yield* queue.position(next.orderId), 1)
+      assert.strictEqual(Option.getOrThrow(yield* queue.next(channel, 5)).orderId, next.orderId)
+      assert.isTrue(Option.isNone(yield* queue.next(channel, 5)))
+      const unconfirmed = (yield* queue.unconfirmed(0)).filter(
+        ({ channelId }) => channelId === channel
+      )
+      assert.deepStrictEqual(
+        unconfirmed.map(({ orderId }) => orderId),
+        [unheld.orderId]
+      )
+      assert.isEmpty(yield* queue.unconfirmed(3600))
+      yield* queue.confirmHold(unheld.orderId)
+      assert.strictEqual(Option.getOrThrow(yield* queue.next(channel, 5)).orderId, unheld.orderId)
     })
   )
 

@@ -18,21 +18,20 @@ import {
   ChannelQueue,
   type ClaimedOrder,
   type Place,
+  type SweptPlace,
   UNHELD_SECONDS,
   waitedTooLong
 } from "../../services/channels/ChannelQueue.ts"
 import { Ledger } from "../../services/Ledger.ts"
 import { releaseOrLog } from "../../services/ledgerAnswers.ts"
-import { TaskEnds, TaskRepo } from "../../services/TaskRepo.ts"
+import { type Task, TaskEnds, TaskRepo } from "../../services/TaskRepo.ts"
 import type { PaidOrders } from "../paidOrder.ts"
 import type { VideoOrders } from "./videoOrder.ts"
 import { decodeWaitingVideo } from "./waitingVideo.ts"
 
 /** The shortest pause before an order is tried again, in runs of the poller. */
 const PAUSE_RUNS = 5
-/** The pause before an order is looked at again whose hold is still being written. */
-const HOLD_SECONDS = 1
-/** The minimum age of a place that a sweep looks at; younger places are of orders on their way. */
+/** The minimum age of what a sweep looks at; younger places and orders are on their way. */
 const SWEPT_SECONDS = 2
 /** The places of a channel whose limit was removed while orders waited. */
 const NO_LIMIT = 10_000
@@ -123,13 +122,6 @@ export const makeQueueDispatch = Effect.fnUntraced(function* (
     return { order, mount }
   })
 
-  /** Puts back an order whose hold is not written yet, or drops it where none will come. */
-  const awaitHold = Effect.fnUntraced(function* ({ orderId, ageSeconds }: ClaimedOrder) {
-    if (ageSeconds < UNHELD_SECONDS) return yield* queue.putBack(orderId, HOLD_SECONDS)
-    yield* queue.leave(orderId)
-    yield* queue.free(orderId)
-  })
-
   /** Makes an order wait again whose vendor made nothing; one that was ended meanwhile leaves. */
   const waitAgain = Effect.fnUntraced(function* (
     { organizationId, orderId }: Place,
@@ -146,7 +138,6 @@ export const makeQueueDispatch = Effect.fnUntraced(function* (
   ) {
     const { organizationId, orderId, channelId } = claimed
     const isStarted = yield* tasks.startWaiting(organizationId, orderId)
-    if (isStarted === null) return yield* awaitHold(claimed)
     // The place of an order that was submitted already is freed when its task has ended.
     if (!isStarted) return yield* queue.leave(orderId)
     yield* failpoints.pass("video.started")
@@ -210,21 +201,43 @@ export const makeQueueDispatch = Effect.fnUntraced(function* (
     )
   )
 
-  /** Frees the places of orders that have ended, or have never got their hold. */
-  const sweepPlaces = Effect.gen(function* () {
-    const places = yield* queue.places(SWEPT_SECONDS)
-    if (places.length === 0) return
-    const old = new Set((yield* queue.places(UNHELD_SECONDS)).map(({ orderId }) => orderId))
-    yield* Effect.forEach(
-      places,
-      ({ organizationId, orderId }) =>
-        Effect.flatMap(Effect.option(tasks.find(organizationId, orderId)), (task) => {
-          const hasEnded = Option.isSome(task) ? task.value.finished : old.has(orderId)
-          return hasEnded ? queue.free(orderId) : Effect.void
-        }),
-      { concurrency: "unbounded", discard: true }
+  /** Looks at the task of each place; one without a task after this long never gets a hold. */
+  const sweepWith = (
+    places: Effect.Effect<ReadonlyArray<SweptPlace>>,
+    onTask: (orderId: string, task: Task) => Effect.Effect<void>,
+    onNoHold: (orderId: string) => Effect.Effect<void>
+  ) =>
+    Effect.flatMap(places, (swept) =>
+      Effect.forEach(
+        swept,
+        ({ organizationId, orderId, ageSeconds }) =>
+          Effect.flatMap(
+            Effect.option(tasks.find(organizationId, orderId)),
+            Option.match({
+              onSome: (task) => onTask(orderId, task),
+              onNone: () => (ageSeconds < UNHELD_SECONDS ? Effect.void : onNoHold(orderId))
+            })
+          ),
+        { concurrency: "unbounded", discard: true }
+      )
     )
-  })
 
-  return { dispatch, sweep: Effect.andThen(endExpired, sweepPlaces) }
+  /** Frees the places of orders that have ended, or have never got their hold. */
+  const sweepPlaces = sweepWith(
+    queue.places(SWEPT_SECONDS),
+    (orderId, { finished }) => (finished ? queue.free(orderId) : Effect.void),
+    queue.free
+  )
+
+  /** Confirms holds whose gateway died before it did, and drops orders that have none. */
+  const sweepUnconfirmed = sweepWith(
+    queue.unconfirmed(SWEPT_SECONDS),
+    queue.confirmHold,
+    queue.leave
+  )
+
+  return {
+    dispatch,
+    sweep: Effect.all([endExpired, sweepPlaces, sweepUnconfirmed], { discard: true })
+  }
 })

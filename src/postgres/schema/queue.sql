@@ -22,6 +22,8 @@ CREATE TABLE waiting_orders (
   request bytea NOT NULL,
   created_at timestamptz NOT NULL DEFAULT now(),
   expires_at timestamptz NOT NULL,
+  -- Set after the hold is written. Until then the order keeps no other from its turn.
+  has_hold boolean NOT NULL DEFAULT false,
   -- The end of the claim of the gateway that submits the order, or of a pause that the vendor asked
   -- for.
   next_try_at timestamptz NOT NULL DEFAULT now(),
@@ -29,6 +31,10 @@ CREATE TABLE waiting_orders (
 );
 CREATE INDEX waiting_orders_by_order ON waiting_orders (order_id);
 CREATE INDEX waiting_orders_by_expiry ON waiting_orders (expires_at);
+CREATE INDEX waiting_orders_without_hold ON waiting_orders (created_at) WHERE NOT has_hold;
+
+-- The orders that take turns.
+CREATE VIEW queued_orders AS SELECT * FROM waiting_orders WHERE has_hold;
 
 -- When an organisation last got a place from the queue, so that organisations take turns.
 CREATE TABLE channel_turns (
@@ -54,7 +60,7 @@ BEGIN
               WHERE p.channel_id = p_channel AND p.order_id = p_order) THEN
     RETURN true;
   END IF;
-  IF EXISTS (SELECT FROM waiting_orders w WHERE w.channel_id = p_channel)
+  IF EXISTS (SELECT FROM queued_orders w WHERE w.channel_id = p_channel)
      OR (SELECT count(*) FROM channel_places p WHERE p.channel_id = p_channel) >= p_max THEN
     RETURN false;
   END IF;
@@ -68,8 +74,7 @@ END $$;
 -- the one whose last turn is the longest ago. An order whose gateway died keeps its place, and is
 -- claimed again when the claim has ended.
 CREATE FUNCTION claim_waiting_order(p_channel text, p_max int, p_lease double precision)
-RETURNS TABLE (organization_id text, order_id text, key_id text, request bytea,
-               age_seconds double precision)
+RETURNS TABLE (organization_id text, order_id text, key_id text, request bytea)
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
@@ -77,12 +82,11 @@ DECLARE
 BEGIN
   INSERT INTO channel_queues (channel_id) VALUES (p_channel) ON CONFLICT DO NOTHING;
   PERFORM FROM channel_queues q WHERE q.channel_id = p_channel FOR UPDATE;
-  SELECT w.organization_id, w.order_id, w.key_id, w.request, w.has_place,
-         extract(epoch FROM now() - w.created_at)::float8 AS age_seconds INTO next
+  SELECT w.organization_id, w.order_id, w.key_id, w.request, w.has_place INTO next
     FROM (SELECT r.*, EXISTS (SELECT FROM channel_places p
                                WHERE p.channel_id = r.channel_id AND p.order_id = r.order_id)
                         AS has_place
-            FROM waiting_orders r WHERE r.channel_id = p_channel) w
+            FROM queued_orders r WHERE r.channel_id = p_channel) w
     LEFT JOIN (SELECT p.organization_id, count(*) AS places FROM channel_places p
                 WHERE p.channel_id = p_channel GROUP BY 1) u
            ON u.organization_id = w.organization_id
@@ -90,7 +94,7 @@ BEGIN
            ON t.channel_id = w.channel_id AND t.organization_id = w.organization_id
    WHERE w.next_try_at <= now()
      AND (w.has_place OR NOT EXISTS (
-           SELECT FROM waiting_orders e
+           SELECT FROM queued_orders e
             WHERE e.channel_id = w.channel_id AND e.organization_id = w.organization_id
               AND e.order_id < w.order_id
               AND NOT EXISTS (SELECT FROM channel_places p
@@ -111,5 +115,5 @@ BEGIN
   UPDATE waiting_orders r SET next_try_at = now() + make_interval(secs => p_lease)
    WHERE r.channel_id = p_channel AND r.order_id = next.order_id;
   RETURN QUERY
-    SELECT next.organization_id, next.order_id, next.key_id, next.request, next.age_seconds;
+    SELECT next.organization_id, next.order_id, next.key_id, next.request;
 END $$;

@@ -288,8 +288,8 @@ BEGIN
 END $$;
 
 -- Begins the submit of a task that has waited for a place at its channel. Its deadlines count from
--- now on. Returns whether the task was waiting, and null where there is no such task. Runs under
--- the lock of the pool, as every change of an order does.
+-- now on. Returns whether the task was waiting. Runs under the lock of the pool, as every change of
+-- an order does.
 CREATE FUNCTION start_waiting_task(
   p_organization text, p_id text, p_submit_seconds double precision, p_task_seconds double precision)
 RETURNS boolean LANGUAGE plpgsql AS $$
@@ -300,7 +300,7 @@ BEGIN
          deadline = now() + make_interval(secs => p_task_seconds)
    WHERE t.organization_id = p_organization AND t.id = p_id AND t.state = 'waiting';
   IF NOT FOUND THEN
-    RETURN (SELECT false FROM tasks t WHERE t.organization_id = p_organization AND t.id = p_id);
+    RETURN false;
   END IF;
   UPDATE orders o SET expires_at = now() + make_interval(secs => p_task_seconds)
    WHERE o.organization_id = p_organization AND o.id = p_id AND o.state = 'open';

@@ -6,7 +6,8 @@ import {
   ChannelQueue,
   type ClaimedOrder,
   Place,
-  QueueLength
+  QueueLength,
+  SweptPlace
 } from "../../services/channels/ChannelQueue.ts"
 import { Vault } from "../../services/Vault.ts"
 import { retryBriefly, retryForever, rowOf, rowsOf, withStatementTimeout } from "../client/rows.ts"
@@ -18,8 +19,7 @@ const ClaimedRow = Schema.Struct({
   organizationId: Schema.String,
   orderId: Schema.String,
   keyId: Schema.String,
-  request: Schema.Uint8Array,
-  ageSeconds: Schema.Number
+  request: Schema.Uint8Array
 })
 
 /** The subject for which the order is encrypted, so that it opens for no other order. */
@@ -57,7 +57,7 @@ export const layerChannelQueue = Layer.effect(
         rowOf(PositionRow)(
           withStatementTimeout(sql`
             SELECT (${rank}::int + coalesce(sum(least(o.waiting, ${rank}::int)), 0))::int AS position
-              FROM (SELECT count(*)::int AS waiting FROM waiting_orders w
+              FROM (SELECT count(*)::int AS waiting FROM queued_orders w
                      WHERE w.channel_id = ${channelId} AND w.organization_id <> ${organizationId}
                      GROUP BY w.organization_id) o`)
         ),
@@ -98,8 +98,16 @@ export const layerChannelQueue = Layer.effect(
           VALUES (${channelId}, ${organizationId}, ${orderId}, ${ciphertext.keyId}, ${ciphertext.bytes},
                   now() + make_interval(secs => ${maxWaitSeconds}))
           ON CONFLICT DO NOTHING`)
-        yield* changes.open
       }),
+      confirmHold: Effect.fn("ChannelQueue.confirmHold")((orderId) =>
+        Effect.asVoid(
+          Effect.tap(
+            retryBriefly(sql`
+              UPDATE waiting_orders SET has_hold = true WHERE order_id = ${orderId}`),
+            changes.open
+          )
+        )
+      ),
       leave: Effect.fn("ChannelQueue.leave")((orderId) =>
         Effect.asVoid(retryForever(sql`DELETE FROM waiting_orders WHERE order_id = ${orderId}`))
       ),
@@ -107,13 +115,13 @@ export const layerChannelQueue = Layer.effect(
         const [row] = yield* rowsOf(ClaimedRow)(
           withStatementTimeout(sql`
             SELECT organization_id AS "organizationId", order_id AS "orderId", key_id AS "keyId",
-                   request, age_seconds AS "ageSeconds"
+                   request
               FROM claim_waiting_order(${channelId}, ${maxTasks}, ${claimSeconds})`)
         )
         if (row === undefined) return Option.none<ClaimedOrder>()
-        const { organizationId, orderId, ageSeconds } = row
+        const { organizationId, orderId } = row
         const request = yield* openRequest(row)
-        return Option.some({ channelId, organizationId, orderId, ageSeconds, request })
+        return Option.some({ channelId, organizationId, orderId, request })
       }),
       putBack: Effect.fn("ChannelQueue.putBack")(function* (orderId, seconds) {
         yield* retryForever(sql`
@@ -125,10 +133,10 @@ export const layerChannelQueue = Layer.effect(
         const [row] = yield* rowsOf(RankRow)(
           withStatementTimeout(sql`
             SELECT ${placeColumns},
-                   (SELECT count(*)::int FROM waiting_orders e
+                   (SELECT count(*)::int FROM queued_orders e
                      WHERE e.channel_id = w.channel_id AND e.organization_id = w.organization_id
                        AND e.order_id <= w.order_id) AS rank
-              FROM waiting_orders w WHERE w.order_id = ${orderId}`)
+              FROM queued_orders w WHERE w.order_id = ${orderId}`)
         )
         return row === undefined
           ? null
@@ -142,14 +150,14 @@ export const layerChannelQueue = Layer.effect(
                      (count(*) > 0
                       OR (SELECT count(*) FROM channel_places p
                            WHERE p.channel_id = ${channelId}) >= ${maxTasks}) AS "isFull"
-                FROM waiting_orders w WHERE w.channel_id = ${channelId}`)
+                FROM queued_orders w WHERE w.channel_id = ${channelId}`)
           )
           return isFull ? yield* positionBy(channelId, organizationId, rank) : null
         }
       ),
       channels: Effect.map(
         rowsOf(ChannelRow)(
-          withStatementTimeout(sql`SELECT DISTINCT channel_id AS "channelId" FROM waiting_orders`)
+          withStatementTimeout(sql`SELECT DISTINCT channel_id AS "channelId" FROM queued_orders`)
         ),
         (rows) => rows.map(({ channelId }) => channelId)
       ),
@@ -157,7 +165,7 @@ export const layerChannelQueue = Layer.effect(
         withStatementTimeout(sql`
           SELECT w.channel_id AS "channelId", count(*)::int AS orders,
                  extract(epoch FROM now() - min(w.created_at))::float8 AS "oldestSeconds"
-            FROM waiting_orders w
+            FROM queued_orders w
            WHERE NOT EXISTS (SELECT FROM channel_places p WHERE p.order_id = w.order_id)
            GROUP BY w.channel_id`)
       ),
@@ -167,10 +175,19 @@ export const layerChannelQueue = Layer.effect(
         )
       ),
       places: Effect.fn("ChannelQueue.places")((seconds) =>
-        rowsOf(Place)(
+        rowsOf(SweptPlace)(
           withStatementTimeout(sql`
-            SELECT ${placeColumns} FROM channel_places
+            SELECT ${placeColumns}, extract(epoch FROM now() - taken_at)::float8 AS "ageSeconds"
+              FROM channel_places
              WHERE taken_at <= now() - make_interval(secs => ${seconds})`)
+        )
+      ),
+      unconfirmed: Effect.fn("ChannelQueue.unconfirmed")((seconds) =>
+        rowsOf(SweptPlace)(
+          withStatementTimeout(sql`
+            SELECT ${placeColumns}, extract(epoch FROM now() - created_at)::float8 AS "ageSeconds"
+              FROM waiting_orders
+             WHERE NOT has_hold AND created_at <= now() - make_interval(secs => ${seconds})`)
         )
       )
     })

@@ -40,7 +40,7 @@ const lockOrder = Order.Struct({ organizationId: Order.String, id: Order.String 
 /** The maximum number of acceptances that one statement writes. */
 const MAX_ACCEPTS = 200
 
-const StartedRow = Schema.Struct({ isStarted: Schema.NullOr(Schema.Boolean) })
+const StartedRow = Schema.Struct({ isStarted: Schema.Boolean })
 const ChangedRow = Schema.Struct({ id: Schema.String })
 const ErasedRow = Schema.Struct({ erased: Schema.Boolean })
 

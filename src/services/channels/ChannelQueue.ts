@@ -30,10 +30,16 @@ export interface NewWaitingOrder extends Place {
   readonly maxWaitSeconds: number
 }
 
+/** A place, or an order without a hold, as a sweep looks at it. */
+export const SweptPlace = Schema.Struct({
+  ...Place.fields,
+  /** Seconds since the place was taken, or since the order joined the queue. */
+  ageSeconds: Schema.Number
+})
+export type SweptPlace = typeof SweptPlace.Type
+
 /** An order that has a place and is to be submitted. */
 export interface ClaimedOrder extends Place {
-  /** Seconds since the order joined the queue. */
-  readonly ageSeconds: number
   /** Null where no available master key decrypts the stored order. */
   readonly request: Redacted.Redacted | null
 }
@@ -57,10 +63,12 @@ export class ChannelQueue extends Context.Service<
     take(place: Place, maxTasks: number): Effect.Effect<boolean>
     /** Frees the place of an order; a repeat changes nothing. */
     free(orderId: string): Effect.Effect<void>
-    /** Waits until this process has freed a place or added an order since the last wait. */
+    /** Waits until this process has freed a place or confirmed a hold since the last wait. */
     readonly changed: Effect.Effect<void>
-    /** Adds an order to the queue of its channel. */
+    /** Adds an order to the queue of its channel. It takes no turn until its hold is confirmed. */
     join(order: NewWaitingOrder): Effect.Effect<void>
+    /** Lets an order take its turns, now that its hold is written. */
+    confirmHold(orderId: string): Effect.Effect<void>
     /** Removes an order from the queue, where it still waits. */
     leave(orderId: string): Effect.Effect<void>
     /**
@@ -91,6 +99,8 @@ export class ChannelQueue extends Context.Service<
      * All places that were taken at least `seconds` ago, for a check whether their orders have
      * ended.
      */
-    places(seconds: number): Effect.Effect<ReadonlyArray<Place>>
+    places(seconds: number): Effect.Effect<ReadonlyArray<SweptPlace>>
+    /** Orders that joined at least `seconds` ago, and whose holds are not confirmed. */
+    unconfirmed(seconds: number): Effect.Effect<ReadonlyArray<SweptPlace>>
   }
 >()("gateway/services/ChannelQueue") {}

@@ -5,12 +5,14 @@ import {
   ChannelQueue,
   type ClaimedOrder,
   type NewWaitingOrder,
-  type Place
+  type Place,
+  type SweptPlace
 } from "../../services/channels/ChannelQueue.ts"
 
 interface WaitingOrder extends NewWaitingOrder {
   readonly joinedAt: number
   readonly expiresAt: number
+  hasHold: boolean
   nextTryAt: number
 }
 
@@ -23,6 +25,17 @@ const placeOf = ({ channelId, organizationId, orderId }: Place): Place => ({
   organizationId,
   orderId
 })
+
+/** The places that are at least `seconds` old. */
+const swept = <A extends Place>(
+  places: ReadonlyArray<A>,
+  startOf: (place: A) => number,
+  now: number,
+  seconds: number
+): ReadonlyArray<SweptPlace> =>
+  places
+    .map((place) => ({ ...placeOf(place), ageSeconds: (now - startOf(place)) / 1000 }))
+    .filter(({ ageSeconds }) => ageSeconds >= seconds)
 
 export const layerChannelQueueMemory = Layer.effect(
   ChannelQueue,
@@ -38,8 +51,9 @@ export const layerChannelQueueMemory = Layer.effect(
       JSON.stringify([channelId, organizationId])
     const placesAt = (channelId: string) =>
       [...places.values()].filter((place) => place.channelId === channelId)
+    const queuedOrders = () => [...waitingOrders.values()].filter(({ hasHold }) => hasHold)
     const waitingAt = (channelId: string) =>
-      [...waitingOrders.values()]
+      queuedOrders()
         .filter((order) => order.channelId === channelId)
         .toSorted((one, other) => (one.orderId < other.orderId ? -1 : 1))
     const isFull = (channelId: string, maxTasks: number): boolean =>
@@ -79,8 +93,7 @@ export const layerChannelQueueMemory = Layer.effect(
         turns.set(turnKey(order), turnCount)
       }
       order.nextTryAt = now + (leaseSeconds + submitDeadlineSeconds) * 1000
-      const ageSeconds = (now - order.joinedAt) / 1000
-      return Option.some<ClaimedOrder>({ channelId, organizationId, orderId, ageSeconds, request })
+      return Option.some<ClaimedOrder>({ channelId, organizationId, orderId, request })
     }
 
     const positionBy = (channelId: string, organizationId: string, rank: number): number => {
@@ -115,7 +128,18 @@ export const layerChannelQueueMemory = Layer.effect(
         Effect.map(Clock.currentTimeMillis, (now) => {
           if (waitingOrders.has(order.orderId)) return
           const expiresAt = now + order.maxWaitSeconds * 1000
-          waitingOrders.set(order.orderId, { ...order, joinedAt: now, expiresAt, nextTryAt: now })
+          waitingOrders.set(order.orderId, {
+            ...order,
+            joinedAt: now,
+            expiresAt,
+            hasHold: false,
+            nextTryAt: now
+          })
+        }),
+      confirmHold: (orderId) =>
+        Effect.sync(() => {
+          const order = waitingOrders.get(orderId)
+          if (order !== undefined) order.hasHold = true
           changes.openUnsafe()
         }),
       leave: (orderId) => Effect.sync(() => void waitingOrders.delete(orderId)),
@@ -130,7 +154,7 @@ export const layerChannelQueueMemory = Layer.effect(
       position: (orderId) =>
         Effect.sync(() => {
           const order = waitingOrders.get(orderId)
-          if (order === undefined) return null
+          if (order?.hasHold !== true) return null
           const { channelId, organizationId } = order
           return positionBy(channelId, organizationId, rankOf(channelId, organizationId, orderId))
         }),
@@ -141,11 +165,9 @@ export const layerChannelQueueMemory = Layer.effect(
           const ownCount = orders.filter((order) => order.organizationId === organizationId).length
           return positionBy(channelId, organizationId, ownCount + 1)
         }),
-      channels: Effect.sync(() => [
-        ...new Set([...waitingOrders.values()].map(({ channelId }) => channelId))
-      ]),
+      channels: Effect.sync(() => [...new Set(queuedOrders().map(({ channelId }) => channelId))]),
       lengths: Effect.map(Clock.currentTimeMillis, (now) => {
-        const orders = [...waitingOrders.values()].filter(({ orderId }) => !places.has(orderId))
+        const orders = queuedOrders().filter(({ orderId }) => !places.has(orderId))
         return [...Map.groupBy(orders, ({ channelId }) => channelId)].map(
           ([channelId, ofChannel]) => ({
             channelId,
@@ -159,7 +181,16 @@ export const layerChannelQueueMemory = Layer.effect(
       ),
       places: (seconds) =>
         Effect.map(Clock.currentTimeMillis, (now) =>
-          [...places.values()].filter(({ takenAt }) => takenAt <= now - seconds * 1000).map(placeOf)
+          swept([...places.values()], ({ takenAt }) => takenAt, now, seconds)
+        ),
+      unconfirmed: (seconds) =>
+        Effect.map(Clock.currentTimeMillis, (now) =>
+          swept(
+            [...waitingOrders.values()].filter(({ hasHold }) => !hasHold),
+            ({ joinedAt }) => joinedAt,
+            now,
+            seconds
+          )
         )
     })
   })

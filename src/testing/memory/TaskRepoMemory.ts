@@ -243,8 +243,7 @@ export const layerTaskRepoMemory = Layer.effect(
       startWaiting: Effect.fn("TaskRepo.startWaiting")((organizationId, id) =>
         Effect.map(Clock.currentTimeMillis, (now) => {
           const task = findRow(organizationId, id)?.task
-          if (task === undefined) return null
-          if (task.state !== "waiting") return false
+          if (task?.state !== "waiting") return false
           task.state = "submitting"
           task.submitDeadline = now + submitDeadlineSeconds * 1000
           task.deadline = now + taskDeadlineSeconds * 1000
