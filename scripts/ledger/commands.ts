@@ -136,11 +136,15 @@ const MOST_HOLDS = 6
 /** Closes that come together are answered in any order, of which there must not be too many. */
 const MOST_CLOSES = 4
 
-/** Holds with ids of their own. */
+/** Holds with ids of their own, now and then with one key, or all of them with an exposure. */
 const drawHolds = (dice: Generator, first: Hold): ReadonlyArray<Command> => {
-  const holds = [first]
-  while (holds.length < MOST_HOLDS && dice.isHit(0.5)) {
-    const next = drawHold(dice)
+  const shared = {
+    ...(dice.isHit(0.2) && { key: first.key }),
+    ...(dice.isHit(0.2) && { excess: dice.pick(excesses) })
+  }
+  const holds = [{ ...first, ...shared }]
+  while (holds.length < MOST_HOLDS && dice.isHit(0.6)) {
+    const next = { ...drawHold(dice), ...shared }
     if (holds.every(({ id }) => id !== next.id)) holds.push(next)
   }
   return holds

@@ -58,18 +58,18 @@ const explainInOrder = (model: Model, answers: ReadonlyArray<Answer>): Model | n
 
 type Sides = readonly [Side, ...ReadonlyArray<Side>]
 
-/** Draws commands that come at once, most of them of one organisation, and where each runs. */
+/** Draws commands of one organisation, or of each, that come at once, and where each runs. */
 const drawEntries = (sides: Sides, dice: Generator) => {
-  const mostly = dice.pick(sides)
-  const isMixed = dice.isHit(0.3)
+  const drawnSides = dice.isHit(0.4) ? sides : [dice.pick(sides)]
   // Movements at one gateway can share a commit.
   const gateway = dice.isHit(0.7) ? dice.below(MOST_GATEWAYS) : null
-  return drawBundle(dice, mostly.model, mostly.past).map((command) => {
-    const side = isMixed ? dice.pick(sides) : mostly
-    side.past.push(command)
-    const runner = side.runners[gateway ?? dice.below(MOST_GATEWAYS)] ?? side.runners[0]
-    return { side, command, runner }
-  })
+  return drawnSides.flatMap((side) =>
+    drawBundle(dice, side.model, side.past).map((command) => {
+      side.past.push(command)
+      const runner = side.runners[gateway ?? dice.below(MOST_GATEWAYS)] ?? side.runners[0]
+      return { side, command, runner }
+    })
+  )
 }
 
 /**

@@ -116,11 +116,6 @@ export const ledgerMutants: ReadonlyArray<Mutant> = mutantsIn({
       "r.organization_id = p_organizations[1]\n"
     ],
     ["budget not checked", "IF request.amount > budgets.rooms[n] - spent[n] THEN", "IF false THEN"],
-    [
-      "cap refuses as a budget",
-      "WHEN (refusal -> 'isCap')::boolean THEN 'member_cap_exceeded'\n",
-      ""
-    ],
     ["budget blind to its batch", "> budgets.rooms[n] - spent[n] THEN", "> budgets.rooms[n] THEN"],
     [
       "a budget after the others is not looked at",

@@ -13,7 +13,7 @@ import { RECEIVER_HOST } from "./faults.ts"
 import { ADMIN_TOKEN, layerSimulatedDatabase, makeSimulatedGateway, Passes } from "./gateways.ts"
 import { Generator } from "./generator.ts"
 import { layerClient, Network } from "./network.ts"
-import { randomness, START_MILLIS, time } from "./realm.ts"
+import { DAY_MILLIS, randomness, START_MILLIS, time } from "./realm.ts"
 import { vendorsUrl } from "./vendors.ts"
 import { Actor, World } from "./world.ts"
 
@@ -112,9 +112,9 @@ export const makeFoundation = async (
       minutes: MARKET_MINUTES
     })
   }).pipe(Effect.provide(layerClient(network, driver)), world.runAs(driver))
-  const exit = await world.exitOf(program)
+  const exit = await world.exitOf(program, DAY_MILLIS)
   if (exit === null || Exit.isFailure(exit)) {
-    throw new Error(`no market: ${exit === null ? "it stands still" : Cause.pretty(exit.cause)}`)
+    throw new Error(`no market: ${exit === null ? "it has no end" : Cause.pretty(exit.cause)}`)
   }
   gateway.drop()
   const { deposits, budgets } = witness

@@ -5,7 +5,7 @@ import { type Desk, desks } from "../chaos/office.ts"
 import { type Focus, focuses } from "../chaos/orders.ts"
 import type { CutMoment } from "./database.ts"
 import { Generator } from "./generator.ts"
-import { START_MILLIS } from "./realm.ts"
+import { DAY_MILLIS, START_MILLIS } from "./realm.ts"
 
 /**
  * What a fault comes after: a scheduling point, a request, one to cancel, an order that a gateway
@@ -279,7 +279,6 @@ export const planOf = (seed: number): Plan => {
   }
 }
 
-const DAY_MILLIS = 24 * 3_600_000
 const DAYS_OF_YEAR = 365
 /** The time before midnight at which the last episode of a month begins, so that the month ends in it. */
 const BEFORE_MIDNIGHT_MILLIS = 2000

@@ -25,7 +25,7 @@ import { Generator } from "./generator.ts"
 import { judgeLedgerModel } from "./ledgerModel.ts"
 import { type Handler, layerClient, Network } from "./network.ts"
 import type { Episode, Plan } from "./plan.ts"
-import { randomness, time } from "./realm.ts"
+import { DAY_MILLIS, randomness, time } from "./realm.ts"
 import { judgeTampering } from "./tamper.ts"
 import { makeVendors, VENDORS_HOST } from "./vendors.ts"
 import { Actor, World } from "./world.ts"
@@ -83,7 +83,7 @@ const awaitQuiet = Effect.fnUntraced(function* (docket: Docket) {
 })
 
 const crashOf = (exit: Exit.Exit<unknown, unknown> | null): ReadonlyArray<string> => {
-  if (exit === null) return ["the world stands still: nothing is left that could go on"]
+  if (exit === null) return ["the world has no end, or nothing is left that could go on"]
   return Exit.isFailure(exit) ? [`the world broke: ${Cause.pretty(exit.cause)}`] : []
 }
 
@@ -263,7 +263,7 @@ export const play = async (foundation: Foundation, plan: Plan): Promise<Outcome>
     world.runAs(driver)
   )
 
-  const end = await world.exitOf(program)
+  const end = await world.exitOf(program, plan.endMillis + DAY_MILLIS)
   return {
     violations: [
       ...crashOf(end),

@@ -9,6 +9,7 @@ import { Generator } from "./generator.ts"
 
 /** The earliest time at which a world begins. */
 export const START_MILLIS = Date.UTC(2027, 0, 1)
+export const DAY_MILLIS = 24 * 3_600_000
 
 interface Timer {
   readonly atMillis: number

@@ -154,10 +154,13 @@ export class World {
   }
 
   /**
-   * Runs a program, and everything else, until the program's end; null where it has none, because
-   * nothing is left that could run, or no time passes any more.
+   * Runs a program, and everything else, until the program's end; null where it has none in this
+   * time, or nothing is left that could run, or no time passes any more.
    */
-  async exitOf<A, E>(program: Effect.Effect<A, E>): Promise<Exit.Exit<A, E> | null> {
+  async exitOf<A, E>(
+    program: Effect.Effect<A, E>,
+    mostMillis: number
+  ): Promise<Exit.Exit<A, E> | null> {
     let end: Exit.Exit<A, E> | null = null
     Effect.runFork(program).addObserver((exit) => {
       end = exit
@@ -165,7 +168,7 @@ export class World {
     for (let moved = this.steps; end === null && this.steps < moved + MOST_STEPS; ) {
       await promisesAtRest()
       if (this.runnable.length > 0) this.runNext()
-      else if (await this.moveTime()) moved = this.steps
+      else if (this.elapsedMillis() < mostMillis && (await this.moveTime())) moved = this.steps
       else break
     }
     return end

@@ -27,7 +27,6 @@ export const HoldResult = Schema.Literals([
   "key_used",
   "stopped",
   "unknown_member",
-  "member_cap_exceeded",
   "budget_exceeded",
   "insufficient_balance",
   "overexposed"
@@ -119,7 +118,6 @@ const refuseHold = Effect.fnUntraced(function* (
         available
       })
     }
-    case "member_cap_exceeded":
     case "budget_exceeded": {
       const { budget } = amounts
       if (budget === null) return yield* Effect.die(new Error("a budget refused and is not named"))

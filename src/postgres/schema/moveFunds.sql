@@ -76,7 +76,7 @@ CREATE TYPE close_decision AS (
 
 CREATE TYPE hold_decision AS (
   -- held, known (a hold with this id exists already: nothing changed), key_used (the idempotency
-  -- key belongs to another order), unknown_member, member_cap_exceeded, budget_exceeded, stopped,
+  -- key belongs to another order), unknown_member, budget_exceeded, stopped,
   -- insufficient_balance or overexposed.
   outcome text,
   -- The budget that refused the hold, and how much of that budget was used.
@@ -356,7 +356,6 @@ BEGIN
       WHEN request.is_known THEN 'known'
       WHEN request.is_key_used OR is_key_taken[request.first_of_key] THEN 'key_used'
       WHEN request.is_member IS NULL THEN 'unknown_member'
-      WHEN (refusal -> 'isCap')::boolean THEN 'member_cap_exceeded'
       WHEN refusal IS NOT NULL THEN 'budget_exceeded'
       WHEN request.is_stopped THEN 'stopped'
       WHEN request.amount > available[request.pool] THEN 'insufficient_balance'
@@ -391,7 +390,7 @@ BEGIN
   IF EXISTS (SELECT FROM unnest(p_decisions) d WHERE d.refusal IS NOT NULL) THEN
     UPDATE budget_uses r SET has_refused = true
       FROM unnest(p_holds, p_decisions) AS h
-     WHERE h.outcome IN ('member_cap_exceeded', 'budget_exceeded')
+     WHERE h.outcome = 'budget_exceeded'
        AND r.organization_id = h.organization_id AND r.id = h.refusal ->> 'use'
        AND (p_organization IS NULL OR r.organization_id = p_organization)
        AND NOT r.has_refused;

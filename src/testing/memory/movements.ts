@@ -105,7 +105,7 @@ export const holdFunds = (
   if (refusal !== null) {
     recordRefusal(state, books, refusal.exceeded, closeTime)
     const { budget } = refusal
-    return answer(budget.isCap ? "member_cap_exceeded" : "budget_exceeded", { budget })
+    return answer("budget_exceeded", { budget })
   }
   if (books.pool.stoppedReason !== null) return answer("stopped")
   const available = availableOf(poolOf(books))
