@@ -355,11 +355,42 @@ const queue = mutantsIn({
   ]
 })
 
+const archive = mutantsIn({
+  "src/features/archive/archive.sql": [
+    [
+      "files of a deleted task stay",
+      "AND a.task_id = p_id AND a.state <> 'removing';",
+      "AND false;"
+    ],
+    [
+      "files are removed while they are still copied",
+      "CASE WHEN a.state = 'waiting' THEN after_lease ELSE erased END",
+      "erased"
+    ],
+    [
+      "files of a failed task stay",
+      "WHEN (new.is_archived AND old.state = 'submitting' AND",
+      "WHEN (false AND"
+    ]
+  ],
+  "src/features/archive/ArchivesPostgres.ts": [
+    ["a copy that failed is not tried again", 'Again: "waiting"', 'Again: "failed"']
+  ],
+  "src/features/archive/ResultRemover.ts": [
+    [
+      "a removal is done before its files are removed",
+      "bucket.removeAll(keyPrefixOf(organizationId, taskId)).pipe(\n          Effect.andThen(archives.completeRemoval(removal)),",
+      "archives.completeRemoval(removal).pipe(\n          Effect.andThen(bucket.removeAll(keyPrefixOf(organizationId, taskId))),"
+    ]
+  ]
+})
+
 export const mistakes: ReadonlyArray<Mutant> = [
   ...orders,
   ...polling,
   ...webhooks,
   ...idempotency,
   ...cancelling,
-  ...queue
+  ...queue,
+  ...archive
 ]

@@ -85,7 +85,9 @@ const waitsAt = (
     const maxWait = orders.get(hold?.prompt_digest ?? "")?.maxWait ?? null
     const isWaiting = task.protocol === protocol && maxWait !== null
     const [acceptedMillis] = jobsOf(task).map(({ accepted }) => Date.parse(accepted.at))
-    const to = acceptedMillis ?? task.finished_at?.getTime()
+    // A vendor that takes an order for a repeat answers another one's job.
+    const endMillis = task.upstream_id === null ? task.finished_at?.getTime() : undefined
+    const to = acceptedMillis ?? endMillis
     if (hold === undefined || !isWaiting || to === undefined) return []
     return [{ id: task.id, from: hold.created_at.getTime(), to }]
   })

@@ -1,5 +1,6 @@
 /** Lets the faults of a plan happen. */
 import { Effect } from "effect"
+import { BUCKET_HOST } from "./bucket.ts"
 import type { Database } from "./database.ts"
 import type { Passes, SimulatedGateway } from "./gateways.ts"
 import type { Network } from "./network.ts"
@@ -9,6 +10,12 @@ import { VENDORS_HOST } from "./vendors.ts"
 import { Actor, type World } from "./world.ts"
 
 export const RECEIVER_HOST = "receiver.test"
+
+const hosts = {
+  "vendors away": VENDORS_HOST,
+  "receiver away": RECEIVER_HOST,
+  "bucket away": BUCKET_HOST
+}
 
 /** The longest time that a fault waits for what it is to come after; a failpoint may be rare. */
 const patienceOf = (moment: Moment): number => (isFailpoint(moment) ? 2000 : 800)
@@ -118,8 +125,9 @@ export const scheduleFaults = (
           }
         )
       case "vendors away":
-      case "receiver away": {
-        const host = fault.kind === "vendors away" ? VENDORS_HOST : RECEIVER_HOST
+      case "receiver away":
+      case "bucket away": {
+        const host = hosts[fault.kind]
         return forMillis(
           fault.millis,
           () => absentHosts.add(host),

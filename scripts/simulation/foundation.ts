@@ -91,6 +91,7 @@ export const makeFoundation = async (
     passes: new Passes(),
     skewMillis: 0,
     isAlone: true,
+    isArchived: false,
     restartMillis: () => 0
   })
   const witness = makeWitness("")

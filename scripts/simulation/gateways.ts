@@ -14,6 +14,7 @@ import { defaultSettings, Settings } from "../../src/runtime/Settings.ts"
 import { layerPollerPulse } from "../../src/services/Operations.ts"
 import { layerStoredDocuments } from "../../src/services/StoredDocuments.ts"
 import type { Gateway } from "../chaos/gateways.ts"
+import { layerSimulatedBucket } from "./bucket.ts"
 import type { Database } from "./database.ts"
 import { type Handler, makeHandler, type Network } from "./network.ts"
 import { layerSimulatedWeb, layerSimulatedWire } from "./outside.ts"
@@ -106,9 +107,14 @@ export class Passes {
 }
 
 const layerGateway = (
-  { database, network, passes }: Pick<GatewayOptions, "database" | "network" | "passes">,
-  actor: Actor,
-  soleGateway: boolean
+  {
+    database,
+    network,
+    passes,
+    isAlone,
+    isArchived
+  }: Pick<GatewayOptions, "database" | "network" | "passes" | "isAlone" | "isArchived">,
+  actor: Actor
 ) =>
   Layer.effect(
     Requests,
@@ -128,7 +134,10 @@ const layerGateway = (
       layerSimulatedWeb(network, actor)
     ]),
     Layer.provideMerge(layerSimulatedStores(database, actor)),
-    Layer.provide(Layer.succeed(Settings, { ...settings, soleGateway })),
+    Layer.provide(
+      Layer.succeed(Settings, { ...settings, soleGateway: isAlone, hasArchive: isArchived })
+    ),
+    Layer.provide(isArchived ? layerSimulatedBucket(network, actor) : Layer.empty),
     Layer.provide(passes.layerOf(actor))
   )
 
@@ -186,6 +195,8 @@ interface GatewayOptions {
   readonly skewMillis: number
   /** Whether it is the only one, and knows that. */
   readonly isAlone: boolean
+  /** Whether it has an archive. */
+  readonly isArchived: boolean
   readonly restartMillis: () => number
 }
 
@@ -200,7 +211,7 @@ export const makeSimulatedGateway = (options: GatewayOptions): SimulatedGateway 
 
   const serve = Effect.fnUntraced(function* (actor: Actor) {
     const context = yield* Layer.buildWithMemoMap(
-      layerGateway(options, actor, options.isAlone).pipe(Layer.provide(layerLogs(world, actor))),
+      layerGateway(options, actor).pipe(Layer.provide(layerLogs(world, actor))),
       Layer.makeMemoMapUnsafe(),
       yield* Effect.scope
     )

@@ -45,7 +45,12 @@ export type Fault = At &
     | { readonly kind: "gateway frozen"; readonly gateway: number; readonly millis: number }
     | { readonly kind: "statement cut"; readonly gateway: number; readonly moment: CutMoment }
     | {
-        readonly kind: "database away" | "disk full" | "vendors away" | "receiver away"
+        readonly kind:
+          | "database away"
+          | "disk full"
+          | "vendors away"
+          | "receiver away"
+          | "bucket away"
         readonly millis: number
       }
     | { readonly kind: "connections cut" }
@@ -81,6 +86,8 @@ export interface Plan {
   readonly lateness: number
   /** Whether the books are damaged in the end, which the audit has to tell. */
   readonly isTampered: boolean
+  /** Whether results are copied into an archive. */
+  readonly isArchived: boolean
   /** Whether two ledgers are compared with their model in the end. */
   readonly isLedgerCompared: boolean
   readonly episodes: readonly [Episode, ...ReadonlyArray<Episode>]
@@ -93,6 +100,7 @@ const DESK_PROBABILITY = 0.25
 /** That of the finance desk, whose work has more parts than one world does. */
 const FINANCE_PROBABILITY = 0.5
 const TAMPER_PROBABILITY = 0.3
+const ARCHIVE_PROBABILITY = 0.4
 const LEDGER_PROBABILITY = 0.3
 const FOCUS_PROBABILITY = 0.75
 const MOST_FAULTS = 7
@@ -126,6 +134,7 @@ const kinds: readonly [Kind, ...ReadonlyArray<Kind>] = [
   "database away",
   "vendors away",
   "receiver away",
+  "bucket away",
   "answers lost",
   "answers lost"
 ]
@@ -158,6 +167,7 @@ const drawFault = (dice: Generator, at: At, gateways: number, focus: Focus | nul
     case "database away":
     case "vendors away":
     case "receiver away":
+    case "bucket away":
       return { ...at, kind, millis }
     case "answers lost":
       return { ...at, kind, count: dice.between(1, 4) }
@@ -180,6 +190,7 @@ const drawWorld = (dice: Generator, seed: number) => ({
   latencyMillis: dice.pick([0, 30, 200, 800]),
   lateness: dice.pick([0, 0.05, 0.3]),
   isTampered: dice.isHit(TAMPER_PROBABILITY),
+  isArchived: dice.isHit(ARCHIVE_PROBABILITY),
   isLedgerCompared: dice.isHit(LEDGER_PROBABILITY)
 })
 

@@ -9,6 +9,8 @@ import { type Docket, open, type Verdict } from "../chaos/judges/verdict.ts"
 import { runClient } from "../chaos/load.ts"
 import { runOffice } from "../chaos/office.ts"
 import { makeWitness, type Witness } from "../chaos/witness.ts"
+import { judgeArchive } from "./archive.ts"
+import { BUCKET_HOST, makeBucketServer } from "./bucket.ts"
 import { judgeOrders, judgePolls, judgeRecovery, judgeStatements, judgeWaits } from "./calm.ts"
 import { Database } from "./database.ts"
 import { RECEIVER_HOST, scheduleFaults } from "./faults.ts"
@@ -108,12 +110,13 @@ export const play = async (foundation: Foundation, plan: Plan): Promise<Outcome>
   const network = new Network(world, new Generator(seed + 4), plan.latencyMillis)
   const witness = makeWorldWitness(seed, foundation)
   const dice = new Generator(seed + 1)
-  const [driver, vendorsActor, receiver] = ["driver", "vendors", "receiver"].map(
-    (name) => new Actor(name)
-  )
-  if (driver === undefined || vendorsActor === undefined || receiver === undefined)
-    throw new Error()
+  const driver = new Actor("driver")
+  const vendorsActor = new Actor("vendors")
+  const receiver = new Actor("receiver")
+  const bucketActor = new Actor("bucket")
   network.listen(RECEIVER_HOST, receiver, makeReceiver(witness, new Generator(seed + 2)))
+  const bucket = makeBucketServer(new Generator(seed + 7))
+  network.listen(BUCKET_HOST, bucketActor, bucket.handle)
   const passes = new Passes()
   const gateways: ReadonlyArray<SimulatedGateway> = Array.from(
     { length: plan.gateways },
@@ -126,6 +129,7 @@ export const play = async (foundation: Foundation, plan: Plan): Promise<Outcome>
         passes,
         skewMillis: dice.between(-5000, 5000),
         isAlone: plan.gateways === 1,
+        isArchived: plan.isArchived,
         restartMillis: () => dice.between(100, 4000)
       })
   )
@@ -236,6 +240,9 @@ export const play = async (foundation: Foundation, plan: Plan): Promise<Outcome>
     }
     audits.look(null)
     const books = yield* readBooks(yield* vendors.book)
+    const archiveVerdicts = plan.isArchived
+      ? yield* judgeArchive(bucket, yield* operator, new Generator(seed + 8))
+      : []
     const ledgerVerdicts = plan.isLedgerCompared
       ? [yield* judgeLedgerModel(database, new Generator(seed + 6))]
       : []
@@ -244,6 +251,7 @@ export const play = async (foundation: Foundation, plan: Plan): Promise<Outcome>
       quiet.verdict,
       ...judgeRecords(books, witness, true),
       ...judgeFinance(witness),
+      ...archiveVerdicts,
       ...ledgerVerdicts,
       judgeStatements(database.failures),
       judgePolls(books, yield* vendors.polls, calmMillis),

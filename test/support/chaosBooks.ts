@@ -101,6 +101,7 @@ export const task: Task = {
   error_code: null,
   upstream_id: "job-v",
   video_url: "http://v",
+  is_archived: false,
   finished_at: new Date("2026-01-01T00:00:03Z")
 }
 export const videoHold = holdOf("vt_1", "kling-v3-omni", 3_000_000_000n)

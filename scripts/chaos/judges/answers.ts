@@ -55,14 +55,15 @@ const judgeTasks = (books: Books, witness: Witness): Verdict => {
 
 const linkedModels = new Set(goods.flatMap(({ isLinked, model }) => (isLinked ? [model] : [])))
 
-/** Whether the client was shown the video of the task. */
+/** Whether the client was shown the video of the task: at its vendor, or at the gateway. */
 const isVideoOf = (
-  { id, model, video_url: stored }: Books["tasks"][number],
+  { id, model, video_url: stored, is_archived: isArchived }: Books["tasks"][number],
   shown: string | null
-) =>
-  linkedModels.has(model) && stored !== null
-    ? shown?.includes(`/v1/videos/${id}/content`) === true
-    : (stored ?? null) === shown
+) => {
+  const isLink = shown?.includes(`/v1/videos/${id}/content`) === true && stored !== null
+  if (linkedModels.has(model) && stored !== null) return isLink
+  return (stored ?? null) === shown || (isArchived && isLink)
+}
 
 const judgeSightings = (books: Books, witness: Witness): Verdict => {
   const docket = open("I8", "a state that a client saw is the state in the end")
