@@ -160,7 +160,8 @@ const drawMaxWait = Effect.fnUntraced(function* (
   focus: Focus | null
 ) {
   if (!placesOf.has(protocol) || duty === "fails") return null
-  const seconds = yield* Random.nextIntBetween(1, focus === "queue" ? 25 : 10)
+  const isLong = focus === "queue"
+  const seconds = yield* Random.nextIntBetween(isLong ? 5 : 1, isLong ? 30 : 10)
   const drawn = yield* pick<number | null>([
     [35, null],
     [65, seconds]

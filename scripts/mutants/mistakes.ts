@@ -300,7 +300,7 @@ const queue = mutantsIn({
       "p.channel_id = p_channel) > p_max THEN\n      RETURN;"
     ],
     [
-      "an order that never got its hold keeps others from their turns",
+      "an order takes its turn before its hold is written",
       "SELECT * FROM waiting_orders WHERE has_hold;",
       "SELECT * FROM waiting_orders;"
     ],
@@ -385,6 +385,21 @@ const archive = mutantsIn({
   ]
 })
 
+const changes = mutantsIn({
+  "src/postgres/client/ChangesPostgres.ts": [
+    [
+      "a gateway with a silent wire goes on with what it knew",
+      "const LEASE_MILLIS = 600",
+      "const LEASE_MILLIS = 60_000"
+    ],
+    [
+      "a gateway does not notice what another one changed",
+      "invalidate(counts === null ? Topic.literals : changedTopics(counts, read))",
+      "invalidate(counts === null ? Topic.literals : [])"
+    ]
+  ]
+})
+
 export const mistakes: ReadonlyArray<Mutant> = [
   ...orders,
   ...polling,
@@ -392,5 +407,6 @@ export const mistakes: ReadonlyArray<Mutant> = [
   ...idempotency,
   ...cancelling,
   ...queue,
-  ...archive
+  ...archive,
+  ...changes
 ]

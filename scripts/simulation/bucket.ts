@@ -4,6 +4,7 @@ import { Effect, Layer, Schema, Stream } from "effect"
 import { Bucket, BucketFault } from "../../src/services/results/ArchiveBucket.ts"
 import type { Generator } from "./generator.ts"
 import type { Handler, Network } from "./network.ts"
+import { time } from "./realm.ts"
 import type { Actor } from "./world.ts"
 
 export const BUCKET_HOST = "bucket.test"
@@ -11,6 +12,11 @@ export const BUCKET_HOST = "bucket.test"
 /** The probabilities that the bucket refuses a request, and that the answer to one is lost. */
 const REFUSAL_PROBABILITY = 0.03
 const LOSS_PROBABILITY = 0.03
+/** That it takes seconds for a file, longer than an order of images may take. */
+const SLOWNESS_PROBABILITY = 0.2
+const MOST_SLOW_MILLIS = 20_000
+
+const pause = (millis: number) => new Promise<void>((resolve) => time.set(millis, resolve))
 
 const measure = (bytes: Uint8Array) => ({
   bytes: bytes.length,
@@ -31,9 +37,12 @@ export const makeBucketServer = (dice: Generator): BucketServer => {
 
   const answer = async (request: Request, key: string): Promise<Response> => {
     switch (request.method) {
-      case "PUT":
-        files.set(key, measure(new Uint8Array(await request.arrayBuffer())))
+      case "PUT": {
+        const bytes = new Uint8Array(await request.arrayBuffer())
+        if (dice.isHit(SLOWNESS_PROBABILITY)) await pause(dice.between(1000, MOST_SLOW_MILLIS))
+        files.set(key, measure(bytes))
         return new Response()
+      }
       case "DELETE":
         files.delete(key)
         return new Response()

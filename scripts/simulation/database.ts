@@ -228,6 +228,8 @@ export class Database {
   isAway = false
   /** While set, nothing can be written. */
   isFull = false
+  /** Whose statements and answers arrive only then, without an error; null for nobody's. */
+  silence: { readonly actor: string; readonly untilMillis: number } | null = null
   /** Whose statement was the last one. */
   lastClient = ""
   /** The next statement of the actor that is cut; null for none. */
@@ -270,7 +272,11 @@ export class Database {
   submit(session: Session, unit: Unit): void {
     const lateMillis = this.dice.isHit(this.lateness) ? this.dice.between(1, MOST_LATE_MILLIS) : 0
     const last = this.waiting.findLast((entry) => entry.session === session)
-    const atMillis = Math.max(time.nowMillis + lateMillis, last?.atMillis ?? 0)
+    const atMillis = Math.max(
+      time.nowMillis + lateMillis,
+      last?.atMillis ?? 0,
+      this.silentUntilMillis(session)
+    )
     this.waiting = [...this.waiting, { session, unit, atMillis }]
     const serve = () => this.serve()
     if (atMillis === time.nowMillis) this.world.schedule(this.actor, serve)
@@ -278,9 +284,17 @@ export class Database {
   }
 
   answer(session: Session, bytes: Buffer): void {
-    this.world.schedule(this.actor, () => {
+    const arrive = () => {
       if (!session.destroyed) session.push(bytes)
-    })
+    }
+    const lateMillis = this.silentUntilMillis(session) - time.nowMillis
+    if (lateMillis <= 0) this.world.schedule(this.actor, arrive)
+    else this.world.scheduleAfter(this.actor, lateMillis, arrive)
+  }
+
+  /** When the wire of a session carries again; before now where it does. */
+  private silentUntilMillis({ actor }: Session): number {
+    return this.silence?.actor === actor.name ? this.silence.untilMillis : 0
   }
 
   /** Ends the sessions of a process, or all of them. */

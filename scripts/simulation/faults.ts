@@ -101,6 +101,12 @@ export const scheduleFaults = (
         database.nextCut =
           gateway === undefined ? null : { actor: gateway.name, moment: fault.moment }
         return
+      case "wire silent":
+        database.silence =
+          gateway === undefined
+            ? null
+            : { actor: gateway.name, untilMillis: time.nowMillis + fault.millis }
+        return
       case "connections cut":
         return database.cutAll(null)
       case "database away":
@@ -163,6 +169,7 @@ export const scheduleFaults = (
     stop: () => {
       world.onStep = () => undefined
       database.nextCut = null
+      database.silence = null
       lostAnswers = 0
       for (const end of ends) end()
       ends.clear()

@@ -42,7 +42,11 @@ interface At {
 export type Fault = At &
   (
     | { readonly kind: "gateway dropped" | "gateway stopped"; readonly gateway: number }
-    | { readonly kind: "gateway frozen"; readonly gateway: number; readonly millis: number }
+    | {
+        readonly kind: "gateway frozen" | "wire silent"
+        readonly gateway: number
+        readonly millis: number
+      }
     | { readonly kind: "statement cut"; readonly gateway: number; readonly moment: CutMoment }
     | {
         readonly kind:
@@ -101,7 +105,7 @@ const DESK_PROBABILITY = 0.25
 const FINANCE_PROBABILITY = 0.5
 const TAMPER_PROBABILITY = 0.3
 const ARCHIVE_PROBABILITY = 0.4
-const LEDGER_PROBABILITY = 0.3
+const LEDGER_PROBABILITY = 0.4
 const FOCUS_PROBABILITY = 0.75
 const MOST_FAULTS = 7
 const NO_FAULT_PROBABILITY = 0.25
@@ -129,6 +133,8 @@ const kinds: readonly [Kind, ...ReadonlyArray<Kind>] = [
   "gateway frozen",
   "statement cut",
   "statement cut",
+  "wire silent",
+  "wire silent",
   "connections cut",
   "disk full",
   "database away",
@@ -141,7 +147,7 @@ const kinds: readonly [Kind, ...ReadonlyArray<Kind>] = [
 
 /** Those that are drawn more often where all orders are about the same. */
 const focusKinds: Partial<Record<Focus, ReadonlyArray<Kind>>> = {
-  queue: ["gateway dropped", "gateway dropped", "gateway frozen", "gateway frozen"],
+  queue: [...Array<Kind>(6).fill("gateway dropped"), "gateway frozen", "gateway frozen"],
   cancelling: ["vendors away", "vendors away", "answers lost", "answers lost"],
   images: ["gateway dropped", "answers lost"]
 }
@@ -157,6 +163,8 @@ const drawFault = (dice: Generator, at: At, gateways: number, focus: Focus | nul
       return { ...at, kind, gateway }
     case "gateway frozen":
       return { ...at, kind, gateway, millis: drawFreeze(dice) }
+    case "wire silent":
+      return { ...at, kind, gateway, millis: dice.between(500, 6000) }
     case "statement cut": {
       const moment = dice.pick<CutMoment>(["before", "in commit", "after commit"])
       return { ...at, kind, gateway, moment }
@@ -185,7 +193,7 @@ const drawBeginning = (dice: Generator): number => {
 /** The part of a plan that does not depend on how long the world is. */
 const drawWorld = (dice: Generator, seed: number) => ({
   seed,
-  gateways: dice.pick([1, 2, 2, 2, 3, 3]),
+  gateways: dice.pick([1, 2, 2, 2, 3, 4]),
   preemption: dice.pick([0, 0.0005, 0.002, 0.01]),
   latencyMillis: dice.pick([0, 30, 200, 800]),
   lateness: dice.pick([0, 0.05, 0.3]),
@@ -194,9 +202,9 @@ const drawWorld = (dice: Generator, seed: number) => ({
   isLedgerCompared: dice.isHit(LEDGER_PROBABILITY)
 })
 
-/** The focuses of which most can go wrong are drawn twice as often. */
+/** The focuses of which most can go wrong are drawn more often. */
 const drawFocus = (dice: Generator): Focus | null =>
-  dice.isHit(FOCUS_PROBABILITY) ? dice.pick([...focuses, "queue", "cancelling"]) : null
+  dice.isHit(FOCUS_PROBABILITY) ? dice.pick([...focuses, "queue", "queue", "cancelling"]) : null
 
 /** The length of an episode. Orders that wait for a place are submitted only after some seconds. */
 const drawMillis = (dice: Generator, focus: Focus | null): number =>
@@ -238,12 +246,12 @@ const focusMoments: Partial<Record<Focus, readonly [Moment, ...ReadonlyArray<Mom
 
 const drawMoment = (dice: Generator, focus: Focus | null): Omit<At, "name" | "atMillis"> => {
   const focused = focus === null ? undefined : focusMoments[focus]
-  const of = dice.pick<Moment>(focused !== undefined && dice.isHit(0.7) ? focused : moments)
+  const of = dice.pick<Moment>(focused !== undefined && dice.isHit(0.8) ? focused : moments)
   return {
     of,
     after: dice.below(isFailpoint(of) ? MOST_AFTER_FAILPOINT : mostAfter[of]),
     steps: dice.isHit(0.5) ? 0 : dice.below(MOST_STEPS_AFTER),
-    isOfLast: dice.isHit(0.6)
+    isOfLast: dice.isHit(isFailpoint(of) ? 0.9 : 0.6)
   }
 }
 
