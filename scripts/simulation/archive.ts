@@ -34,9 +34,9 @@ const readRows = Effect.flatMap(SqlClient.SqlClient, (sql) =>
       FROM archives ORDER BY task_id`)
 )
 
-/** Waits until no gateway sends anything to the bucket. */
-const awaitRest = Effect.fnUntraced(function* ({ requestCount }: BucketServer) {
-  for (let count = -1; count < requestCount(); ) {
+/** Waits until no gateway sends anything to the bucket, and all that was sent is answered. */
+const awaitRest = Effect.fnUntraced(function* ({ requestCount, openCount }: BucketServer) {
+  for (let count = -1; count < requestCount() || openCount() > 0; ) {
     count = requestCount()
     yield* Effect.sleep(RUN)
   }

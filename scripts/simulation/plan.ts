@@ -109,8 +109,10 @@ const LEDGER_PROBABILITY = 0.4
 const FOCUS_PROBABILITY = 0.75
 const MOST_FAULTS = 7
 const NO_FAULT_PROBABILITY = 0.25
-/** Clients that disconnect are faults enough. */
-const NO_FAULT_WITH_HANG_UPS = 0.6
+/** Clients that disconnect are faults enough, and orders that wait show most where gateways die. */
+const calm: Partial<Record<Focus, number>> = { "hang-ups": 0.6, queue: 0.1 }
+/** The probability that a gateway dies at a failpoint, whatever else would happen there. */
+const DEATH_PROBABILITY = 0.6
 /** The time in which an episode comes to its end. */
 const MOST_EPISODE_MILLIS = 120_000
 
@@ -147,7 +149,7 @@ const kinds: readonly [Kind, ...ReadonlyArray<Kind>] = [
 
 /** Those that are drawn more often where all orders are about the same. */
 const focusKinds: Partial<Record<Focus, ReadonlyArray<Kind>>> = {
-  queue: [...Array<Kind>(6).fill("gateway dropped"), "gateway frozen", "gateway frozen"],
+  queue: ["gateway dropped", "gateway dropped", "gateway frozen", "gateway frozen"],
   cancelling: ["vendors away", "vendors away", "answers lost", "answers lost"],
   images: ["gateway dropped", "answers lost"]
 }
@@ -156,7 +158,8 @@ const drawFault = (dice: Generator, at: At, gateways: number, focus: Focus | nul
   const gateway = dice.below(gateways)
   const millis = dice.between(200, 3000)
   const more = focus === null ? undefined : focusKinds[focus]
-  const kind = dice.pick([...kinds, ...(more ?? [])])
+  const drawn = dice.pick([...kinds, ...(more ?? [])])
+  const kind = isFailpoint(at.of) && dice.isHit(DEATH_PROBABILITY) ? "gateway dropped" : drawn
   switch (kind) {
     case "gateway dropped":
     case "gateway stopped":
@@ -264,8 +267,8 @@ interface FaultTerms {
 }
 
 const drawFaults = (dice: Generator, { name, millis, gateways, focus }: FaultTerms) => {
-  const isCalm = dice.isHit(focus === "hang-ups" ? NO_FAULT_WITH_HANG_UPS : NO_FAULT_PROBABILITY)
-  const count = isCalm ? 0 : dice.between(1, MOST_FAULTS)
+  const isCalm = dice.isHit((focus === null ? undefined : calm[focus]) ?? NO_FAULT_PROBABILITY)
+  const count = isCalm ? 0 : dice.between(focus === "queue" ? 3 : 1, MOST_FAULTS)
   return Array.from({ length: count }, () => dice.below(millis))
     .toSorted((a, b) => a - b)
     .map((atMillis, index) =>
