@@ -366,11 +366,6 @@ const archive = mutantsIn({
       "files are removed while they are still copied",
       "CASE WHEN a.state = 'waiting' THEN after_lease ELSE erased END",
       "erased"
-    ],
-    [
-      "files of a failed task stay",
-      "WHEN (new.is_archived AND old.state = 'submitting' AND",
-      "WHEN (false AND"
     ]
   ],
   "src/features/archive/ArchivesPostgres.ts": [

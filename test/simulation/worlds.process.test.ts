@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import type { Result } from "../../scripts/simulation/protocol.ts"
 import { simulate } from "../../scripts/simulation/simulate.ts"
 
-const SEEDS = Number(process.env.SIMULATED_SEEDS ?? 16)
+const SEEDS = Number(process.env.SIMULATED_SEEDS ?? 12)
 const FIRST = Number(process.env.SIMULATED_FIRST ?? 1)
 const PROCESSES = 2
 
