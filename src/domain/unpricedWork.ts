@@ -275,9 +275,9 @@ const readJson = (text: string): unknown => {
   }
 }
 
-/** The parts of a field name that some vendors read as a path. */
+/** The parts of a field name that some vendors read as a path, without those that name nothing. */
 export const namesInName = (name: string): ReadonlyArray<string> =>
-  name.split(/[.[\]/:]+/).filter((part) => part !== "")
+  name.split(/[.[\]/:]+/).filter((part) => fieldKey(part) !== "")
 
 interface Place extends Pick<Field, "path" | "under" | "isOfBody" | "value"> {
   /** The name of the field; null for the body itself and for items of an array. */
@@ -355,13 +355,14 @@ export function* otherFields(body: unknown, gatewayFields: Names = new Set()): G
     }
     if (name === null) continue
     const key = fieldKey(name)
-    yield { ...place, name, key }
     const parts = namesInName(name)
     const keys = parts.length > 1 ? parts.map(fieldKey) : [key]
+    // The nested field is named first: as a whole, the name may also resemble another field.
     if (parts.length > 1) {
       const outer = placeInside(place, keys.slice(0, -1))
       yield { ...outer, name: parts.at(-1) ?? "", key: keys.at(-1) ?? "" }
     }
+    yield { ...place, name, key }
     place = placeInside(place, keys)
   }
   if (remainingFields <= 0) yield { ...top, path: lastPath, name: "", key: "", isLimit: true }

@@ -23,6 +23,8 @@ export interface DisguiseOptions {
   readonly own: ReadonlyArray<string>
 }
 
+const MAX_LENGTH = 100
+
 /** Letters that look like one of ASCII, or become it when they are folded. */
 const alike: Readonly<Record<string, Choices<string>>> = {
   a: ["а", "α", "á"],
@@ -228,7 +230,10 @@ export const disguised = (
   const { name, isClear } =
     isNested && dice.chance(60) ? { name: field, isClear: true } : spelling(dice, field)
   const twice = dice.chance(20) ? spelling(dice, name) : { name, isClear: true }
-  const known = isClear && twice.isClear
+  // Longer names are compared with no other.
+  const known = isClear && twice.isClear && twice.name.length <= MAX_LENGTH
+  // The second spelling can undo the first one.
+  if (!isNested && options.own.includes(twice.name)) return disguised(dice, field, value, options)
   if (isNested) return { ...nested(dice, twice.name, value, options), isClear: known }
   const fields = objectOf(twice.name, value)
   return { fields, top: twice.name, path: twice.name, isNested: false, isClear: known }
