@@ -13,7 +13,7 @@ import { time } from "./realm.ts"
 /** After it every copy and every removal that failed is due again. */
 const RETRY_MILLIS = 700_000
 const MOST_RETRIES = 10
-/** After it a gateway has begun what is due, and a slow bucket has ended what was begun. */
+/** After it every gateway has begun what is due. */
 const RUN = "4 seconds"
 const DELETE_PROBABILITY = 0.4
 
