@@ -353,7 +353,7 @@ export const ledgerMutants: ReadonlyArray<Mutant> = mutantsIn({
     [
       "a new budget forgets what was charged",
       "coalesce(sum(s.charge), 0)::bigint AS captured",
-      "0::bigint AS captured"
+      "coalesce(0 * sum(s.charge), 0)::bigint AS captured"
     ],
     [
       "a new budget counts everybody's charges",
