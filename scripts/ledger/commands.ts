@@ -24,9 +24,9 @@ const drawReference = (dice: Generator) => `r${dice.below(12)}`
 const drawSlot = (dice: Generator) => `b${dice.below(5)}`
 const drawKey = (dice: Generator) => `key${dice.below(8)}`
 
-/** Mostly one of the last orders, which may be open. */
+/** Mostly one of the last orders, which may be open, or one with a key. */
 const drawOrderId = (dice: Generator, model: Model): string => {
-  const last = model.orderIds().slice(-6)
+  const last = dice.isHit(0.7) ? model.orderIds().slice(-6) : model.keys().map(({ id }) => id)
   return (dice.isHit(0.8) ? last[dice.below(last.length)] : undefined) ?? drawId(dice)
 }
 

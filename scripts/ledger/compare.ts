@@ -21,14 +21,19 @@ export interface Side {
 /** What commands need of a gateway. */
 type Stores = Effect.Services<ReturnType<typeof openOrganization> | ReturnType<typeof makeRunner>>
 
-/** Two organisations with the same ids and keys, which must not meet each other. */
+/** More than the ledger calls its database for at a time, so that some of them share a call. */
+const ORGANIZATIONS = 6
+/** Those that most commands are of. */
+const BUSY_ORGANIZATIONS = 2
+
+/** Organisations with the same ids and keys, which must not meet each other. */
 export const makeSides = Effect.fnUntraced(function* (
   gateways: readonly [Context.Context<Stores>, ...ReadonlyArray<Context.Context<Stores>>]
 ) {
   const [first, ...others] = gateways
-  const open = Effect.provide(openOrganization(), first)
-  const one = yield* open
-  const other = yield* open
+  const organizations = yield* Effect.forEach(Array.from({ length: ORGANIZATIONS }), () =>
+    Effect.provide(openOrganization(), first)
+  )
   const makeSide = Effect.fnUntraced(function* (
     mine: ModelOrganization,
     theirs: ModelOrganization
@@ -44,7 +49,9 @@ export const makeSides = Effect.fnUntraced(function* (
     }
     return side
   })
-  return [yield* makeSide(one, other), yield* makeSide(other, one)] as const
+  return yield* Effect.forEach(organizations, (mine, index) =>
+    makeSide(mine, organizations[(index + 1) % ORGANIZATIONS] ?? mine)
+  )
 })
 
 const MOST_GATEWAYS = 2
@@ -56,11 +63,10 @@ const explainInOrder = (model: Model, answers: ReadonlyArray<Answer>): Model | n
   return answers.every(({ command, verdict }) => next.apply(command) === verdict) ? next : null
 }
 
-type Sides = readonly [Side, ...ReadonlyArray<Side>]
-
 /** Draws commands of one organisation, or of each, that come at once, and where each runs. */
-const drawEntries = (sides: Sides, dice: Generator) => {
-  const drawnSides = dice.isHit(0.4) ? sides : [dice.pick(sides)]
+const drawEntries = (sides: ReadonlyArray<Side>, dice: Generator) => {
+  const busy = sides[dice.below(BUSY_ORGANIZATIONS)]
+  const drawnSides = busy === undefined || dice.isHit(0.4) ? sides : [busy]
   // Movements at one gateway can share a commit.
   const gateway = dice.isHit(0.7) ? dice.below(MOST_GATEWAYS) : null
   return drawnSides.flatMap((side) =>
@@ -77,7 +83,7 @@ const drawEntries = (sides: Sides, dice: Generator) => {
  * the first difference, null for none, and the kinds of commands and answers there were.
  */
 export const compare = Effect.fnUntraced(function* (
-  sides: Sides,
+  sides: ReadonlyArray<Side>,
   dice: Generator,
   { bundles, areHoldsInOrder }: { readonly bundles: number; readonly areHoldsInOrder: boolean }
 ) {
