@@ -3,6 +3,7 @@ import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { rowsOf } from "../../src/postgres/client/rows.ts"
 import { ArchivedFile, keyPrefixOf, objectKeyOf } from "../../src/services/results/ArchiveBucket.ts"
+import { COPY_LEASE_SECONDS } from "../../src/services/results/Archives.ts"
 import type { Operator } from "../chaos/customers.ts"
 import { send } from "../chaos/http.ts"
 import { open } from "../chaos/judges/verdict.ts"
@@ -10,45 +11,45 @@ import type { BucketServer } from "./bucket.ts"
 import type { Generator } from "./generator.ts"
 import { time } from "./realm.ts"
 
-/** After it every copy and every removal that failed is due again. */
-const RETRY_MILLIS = 700_000
-const MOST_RETRIES = 10
-/** After it every gateway has begun what is due. */
-const RUN = "4 seconds"
+const LOOK = "2 seconds"
+const MOST_LOOKS = 200
 const DELETE_PROBABILITY = 0.4
 
 const Row = Schema.Struct({
   organizationId: Schema.String,
   taskId: Schema.String,
   state: Schema.Literals(["waiting", "kept", "failed", "removing"]),
-  files: Schema.NullOr(Schema.Array(ArchivedFile))
+  files: Schema.NullOr(Schema.Array(ArchivedFile)),
+  /** Seconds until the next try, or the end of the claim; zero where it has ended. */
+  dueSeconds: Schema.Number
 })
 type Row = typeof Row.Type
 
 const prefixOf = ({ organizationId, taskId }: Row): string => keyPrefixOf(organizationId, taskId)
 const hasEnded = (state: Row["state"]): boolean => state === "kept" || state === "failed"
 
+/** A gateway renews its claim after a third of it. */
+const mayBeClaimed = (seconds: number): boolean =>
+  COPY_LEASE_SECONDS / 2 < seconds && seconds <= COPY_LEASE_SECONDS
+
 const readRows = Effect.flatMap(SqlClient.SqlClient, (sql) =>
   rowsOf(Row)(sql`
-    SELECT organization_id AS "organizationId", task_id AS "taskId", state, files
+    SELECT organization_id AS "organizationId", task_id AS "taskId", state, files,
+           coalesce(extract(epoch FROM next_try_at - now()), 0)::float8 AS "dueSeconds"
       FROM archives ORDER BY task_id`)
 )
 
-/** Waits until no gateway sends anything to the bucket, and all that was sent is answered. */
-const awaitRest = Effect.fnUntraced(function* ({ requestCount, openCount }: BucketServer) {
-  for (let count = -1; count < requestCount() || openCount() > 0; ) {
-    count = requestCount()
-    yield* Effect.sleep(RUN)
-  }
-})
-
-/** The records when every copy and every removal has ended. */
-const awaitRows = Effect.fnUntraced(function* (bucket: BucketServer) {
-  for (let retries = 0; ; retries += 1) {
-    yield* awaitRest(bucket)
+/**
+ * The records when every copy and every removal has ended. Those that are not due yet become due at
+ * once, unless a gateway may still be at work on one.
+ */
+const awaitRows = Effect.gen(function* () {
+  for (let looks = 0; ; looks += 1) {
     const rows = yield* readRows
-    if (rows.every(({ state }) => hasEnded(state)) || retries === MOST_RETRIES) return rows
-    time.jump(RETRY_MILLIS)
+    const seconds = rows.filter(({ state }) => !hasEnded(state)).map(({ dueSeconds }) => dueSeconds)
+    if (seconds.length === 0 || looks === MOST_LOOKS) return rows
+    if (!seconds.some(mayBeClaimed)) time.jump(Math.max(0, Math.ceil(Math.min(...seconds) * 1000)))
+    yield* Effect.sleep(LOOK)
   }
 })
 
@@ -78,7 +79,7 @@ export const judgeArchive = Effect.fnUntraced(function* (
     })
     kept.look(status === 200 ? null : `the delete of ${taskId} is answered ${status}: ${text}`)
   }
-  const rows = yield* awaitRows(bucket)
+  const rows = yield* awaitRows
   rows.forEach(lookAtRow)
   const prefixes = new Set(rows.map(prefixOf))
   for (const row of deleted) prefixes.delete(prefixOf(row))

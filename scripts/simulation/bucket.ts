@@ -27,15 +27,10 @@ export interface BucketServer {
   readonly handle: Handler
   /** What it has, by key. */
   readonly files: ReadonlyMap<string, ReturnType<typeof measure>>
-  readonly requestCount: () => number
-  /** The requests that it has not answered. */
-  readonly openCount: () => number
 }
 
 export const makeBucketServer = (dice: Generator): BucketServer => {
   const files = new Map<string, ReturnType<typeof measure>>()
-  let requests = 0
-  let answers = 0
   const keysOf = (prefix: string) => [...files.keys()].filter((key) => key.startsWith(prefix))
 
   const answer = async (request: Request, key: string): Promise<Response> => {
@@ -54,16 +49,12 @@ export const makeBucketServer = (dice: Generator): BucketServer => {
     }
   }
   const handle: Handler = async (request) => {
-    requests += 1
-    const isRefused = dice.isHit(REFUSAL_PROBABILITY)
-    const response = isRefused
-      ? new Response(null, { status: 503 })
-      : await answer(request, new URL(request.url).pathname.slice(1))
-    answers += 1
+    if (dice.isHit(REFUSAL_PROBABILITY)) return new Response(null, { status: 503 })
+    const response = await answer(request, new URL(request.url).pathname.slice(1))
     if (dice.isHit(LOSS_PROBABILITY)) throw new Error("the answer is lost")
     return response
   }
-  return { files, handle, requestCount: () => requests, openCount: () => requests - answers }
+  return { files, handle }
 }
 
 const decodeKeys = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Array(Schema.String)))

@@ -66,7 +66,7 @@ layer(layerStoresOnServer(), { excludeTestServices: true, timeout: "60 seconds" 
             ["stopped", 1000n, null, null],
             ["held", 15n, null, null],
             ["insufficient_balance", 5n, null, null],
-            ["member_cap_exceeded", 980n, 25n, 20n],
+            ["budget_exceeded", 980n, 25n, 20n],
             ["unknown_member", 990n, null, null],
             ["key_used", 5n, null, null],
             ["held", 990n, null, null],
@@ -76,7 +76,7 @@ layer(layerStoresOnServer(), { excludeTestServices: true, timeout: "60 seconds" 
 
         // What is told is what each decision was made by.
         assert.deepStrictEqual(yield* move(holding(capped.hold(6n)), holding(poor.hold(6n))), [
-          ["member_cap_exceeded", 980n, 25n, 20n],
+          ["budget_exceeded", 980n, 25n, 20n],
           ["insufficient_balance", 5n, null, null]
         ])
 
@@ -134,7 +134,7 @@ layer(layerStoresOnServer(), { excludeTestServices: true, timeout: "60 seconds" 
         const moved = yield* moveTogether(sql, "UTC", [holding(hold(60n)), holding(hold(40n))])
         assert.deepStrictEqual(
           moved.map(({ outcome }) => outcome),
-          ["member_cap_exceeded", "held"]
+          ["budget_exceeded", "held"]
         )
         const messages = yield* sql`
           SELECT data ->> 'used' AS used FROM webhook_messages
