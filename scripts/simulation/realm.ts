@@ -1,10 +1,11 @@
 /**
- * Replaces the clock, the timers, the randomness and the asynchronous cipher of this process by
- * simulated ones. It must be imported before any other module, because modules keep what they find,
- * and the embedded database reads this clock and this randomness as well.
+ * Replaces the clock, the timers, the randomness, and the asynchronous cipher and compression of this
+ * process by simulated ones. It must be imported before any other module, because modules keep what
+ * they find, and the embedded database reads this clock and this randomness as well.
  */
 import crypto from "node:crypto"
 import { syncBuiltinESMExports } from "node:module"
+import zlib from "node:zlib"
 import { Generator } from "./generator.ts"
 
 /** The earliest time at which a world begins. */
@@ -176,6 +177,13 @@ const cipher = {
   }
 }
 
+/** Compression works on other threads too. */
+const deflate = (
+  data: Uint8Array,
+  options: zlib.ZlibOptions,
+  end: (error: null, bytes: Buffer) => void
+): void => end(null, zlib.deflateSync(data, options))
+
 replace(globalThis, { Date: SimulatedDate })
 /** Numbers for the hashes of objects, which no world depends on. */
 const hashes = new Generator(1)
@@ -198,6 +206,7 @@ replace(crypto, {
   randomInt: (first: number, second?: number) =>
     second === undefined ? randomness.below(first) : randomness.between(first, second - 1)
 })
+replace(zlib, { deflate })
 syncBuiltinESMExports()
 
 /**
