@@ -3,9 +3,9 @@ import { assert, describe, it } from "@effect/vitest"
 import type { Result } from "../../scripts/simulation/protocol.ts"
 import { simulate } from "../../scripts/simulation/simulate.ts"
 
-const SEEDS = Number(process.env.SIMULATED_SEEDS ?? 12)
+const SEEDS = Number(process.env.SIMULATED_SEEDS ?? 10)
 // The worlds from this one on check each rule.
-const FIRST = Number(process.env.SIMULATED_FIRST ?? 56)
+const FIRST = Number(process.env.SIMULATED_FIRST ?? 34)
 const PROCESSES = 2
 
 const results: Array<Result> = []
