@@ -21,10 +21,7 @@ export interface Side {
 /** What commands need of a gateway. */
 type Stores = Effect.Services<ReturnType<typeof openOrganization> | ReturnType<typeof makeRunner>>
 
-/** More than the ledger calls its database for at a time, so that some of them share a call. */
-const ORGANIZATIONS = 6
-/** Those that most commands are of. */
-const BUSY_ORGANIZATIONS = 2
+const ORGANIZATIONS = 2
 
 /** Organisations with the same ids and keys, which must not meet each other. */
 export const makeSides = Effect.fnUntraced(function* (
@@ -65,8 +62,8 @@ const explainInOrder = (model: Model, answers: ReadonlyArray<Answer>): Model | n
 
 /** Draws commands of one organisation, or of each, that come at once, and where each runs. */
 const drawEntries = (sides: ReadonlyArray<Side>, dice: Generator) => {
-  const busy = sides[dice.below(BUSY_ORGANIZATIONS)]
-  const drawnSides = busy === undefined || dice.isHit(0.4) ? sides : [busy]
+  const one = sides[dice.below(sides.length)]
+  const drawnSides = one === undefined || dice.isHit(0.4) ? sides : [one]
   // Movements at one gateway can share a commit.
   const gateway = dice.isHit(0.7) ? dice.below(MOST_GATEWAYS) : null
   return drawnSides.flatMap((side) =>
