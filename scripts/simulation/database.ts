@@ -228,7 +228,7 @@ export class Database {
   isAway = false
   /** While set, nothing can be written. */
   isFull = false
-  /** Whose statements and answers arrive only then, without an error; null for nobody's. */
+  /** The gateway whose wire is silent, and until when; null where all wires carry. */
   silence: { readonly actor: string; readonly untilMillis: number } | null = null
   /** Whose statement was the last one. */
   lastClient = ""

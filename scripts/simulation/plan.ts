@@ -111,7 +111,7 @@ const MOST_FAULTS = 7
 const NO_FAULT_PROBABILITY = 0.25
 /** Clients that disconnect are faults enough, and orders that wait show most where gateways die. */
 const calm: Partial<Record<Focus, number>> = { "hang-ups": 0.6, queue: 0.1 }
-/** The probability that a gateway dies at a failpoint, whatever else would happen there. */
+/** The probability that a fault at a failpoint is the death of a gateway. */
 const DEATH_PROBABILITY = 0.6
 /** The time in which an episode comes to its end. */
 const MOST_EPISODE_MILLIS = 120_000

@@ -85,7 +85,7 @@ const awaitQuiet = Effect.fnUntraced(function* (docket: Docket) {
 })
 
 const crashOf = (exit: Exit.Exit<unknown, unknown> | null): ReadonlyArray<string> => {
-  if (exit === null) return ["the world has no end, or nothing is left that could go on"]
+  if (exit === null) return ["the world does not end: nothing is runnable, or its time is over"]
   return Exit.isFailure(exit) ? [`the world broke: ${Cause.pretty(exit.cause)}`] : []
 }
 

@@ -154,8 +154,8 @@ export class World {
   }
 
   /**
-   * Runs a program, and everything else, until the program's end; null where it has none in this
-   * time, or nothing is left that could run, or no time passes any more.
+   * Runs a program, and everything else, until the program's end; null where it has not ended
+   * after `mostMillis` of the world, nothing is runnable, or time stands still.
    */
   async exitOf<A, E>(
     program: Effect.Effect<A, E>,

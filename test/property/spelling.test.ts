@@ -49,6 +49,17 @@ describe("a field in another spelling or place", () => {
     if (broken.length > 0) assert.fail(`\n${broken.join("\n")}\n`)
   })
 
+  it("is refused where a part of its name is separators alone", () => {
+    const fault = faultOf("image", { ...paint, "payload[m-o-d-e-l-[-]]": "dear" })
+    assert.strictEqual(fault?.path, "payload[m-o-d-e-l-[-]]")
+    assert.include(fault?.message, "model is the field for this")
+  })
+
+  it("is named as the nested field where the whole name resembles another one", () => {
+    const fault = faultOf("edit", joined(plain.edit, { "input.ԛυаӏɪτÿ": "high" }))
+    assert.include(fault?.message, "quality is read")
+  })
+
   it.each(kinds)("is refused for every field that is read of %s, first in line or last", (kind) => {
     assert.isAbove(ownNames[kind].length, 2)
     for (const field of ownNames[kind]) {
