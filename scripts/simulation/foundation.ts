@@ -50,7 +50,10 @@ const emptyCluster = async (): Promise<Blob> => {
 
 /** Starts the embedded database in this process. It needs the real timers. */
 export const startDatabase = async (): Promise<PreparedDatabase> => {
-  const pglite = await PGlite.create({ loadDataDir: await emptyCluster() })
+  const loadDataDir = await emptyCluster()
+  // The process that makes the cluster has drawn random numbers for it, the others have not.
+  randomness.reset(0)
+  const pglite = await PGlite.create({ loadDataDir })
   await pglite.exec(SESSION)
   return { pglite, statements: new Map() }
 }
