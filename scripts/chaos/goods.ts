@@ -158,10 +158,13 @@ export const placesOf: ReadonlyMap<string, number> = new Map([
   ["fal", 1]
 ])
 
+/** The only channel of such a protocol. */
+export const channelIdOf = (protocol: string): string => `demo-${protocol}`
+
 const sold = new Set(goods.map(({ model }) => model))
 
 const withPlaces = (channel: (typeof CatalogWrite.Encoded)["channels"][number]) => {
-  const limited = [...placesOf].find(([protocol]) => channel.id === `demo-${protocol}`)
+  const limited = [...placesOf].find(([protocol]) => channel.id === channelIdOf(protocol))
   return limited === undefined ? channel : { ...channel, max_tasks: limited[1] }
 }
 

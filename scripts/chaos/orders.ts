@@ -264,10 +264,10 @@ export const changed = (order: Order): Order => {
 
 const digestOf = (prompt: string): string => createHash("sha256").update(prompt).digest("hex")
 
-/** The products that are ordered in a focus; all where it has none. */
+/** The products that are ordered in a focus, each as often as it is listed; all where it has none. */
 const focusModels: Partial<Record<Focus, ReadonlyArray<string>>> = {
   queue: ["clip-9"],
-  cancelling: ["film-1", "clip-9", "clip-10", "paint-10"],
+  cancelling: ["film-1", "clip-9", "clip-10", "paint-10", "paint-10", "paint-10"],
   images: ["paint-1", "paint-2", "paint-10"]
 }
 
@@ -275,8 +275,11 @@ const drawGood = (duty: Duty | null, focus: Focus | null): Effect.Effect<Good> =
   const model = duty === null ? undefined : dutyModels[duty]
   const focused = focus === null ? undefined : focusModels[focus]
   const models = model === undefined ? focused : [model]
-  const sold = models === undefined ? goods : goods.filter((good) => models.includes(good.model))
-  return pick(sold.map((good) => [focused === undefined ? good.weight : 1, good] as const))
+  return pick(
+    models === undefined
+      ? goods.map((good) => [good.weight, good] as const)
+      : goods.map((good) => [models.filter((name) => name === good.model).length, good] as const)
+  )
 }
 
 /** How the vendor takes the order: slowly where orders wait for or are cancelled at it. */

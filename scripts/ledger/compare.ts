@@ -13,6 +13,7 @@ import {
 /** An organisation: the gateways at which its commands run, and the model of it so far. */
 export interface Side {
   readonly runners: readonly [Runner, ...ReadonlyArray<Runner>]
+  readonly hasBudgets: boolean
   model: Model
   /** The commands so far. */
   readonly past: Array<Command>
@@ -21,17 +22,25 @@ export interface Side {
 /** What commands need of a gateway. */
 type Stores = Effect.Services<ReturnType<typeof openOrganization> | ReturnType<typeof makeRunner>>
 
-const ORGANIZATIONS = 2
+/** More than the ledger has calls at a time, so that a call serves those that wait. */
+const ORGANIZATIONS = 6
+const uncapped = caps.map(() => null)
 
-/** Organisations with the same ids and keys, which must not meet each other. */
+/**
+ * Organisations with the same ids and keys, which must not meet each other. The first has no budgets,
+ * and no caps.
+ */
 export const makeSides = Effect.fnUntraced(function* (
   gateways: readonly [Context.Context<Stores>, ...ReadonlyArray<Context.Context<Stores>>]
 ) {
   const [first, ...others] = gateways
-  const organizations = yield* Effect.forEach(Array.from({ length: ORGANIZATIONS }), () =>
-    Effect.provide(openOrganization(), first)
+  const capsOf = (index: number) => (index === 0 ? uncapped : caps)
+  const organizations = yield* Effect.forEach(
+    Array.from({ length: ORGANIZATIONS }, (_, index) => index),
+    (index) => Effect.provide(openOrganization(capsOf(index)), first)
   )
   const makeSide = Effect.fnUntraced(function* (
+    index: number,
     mine: ModelOrganization,
     theirs: ModelOrganization
   ) {
@@ -41,13 +50,14 @@ export const makeSides = Effect.fnUntraced(function* (
         yield* Effect.provide(runner, first),
         ...(yield* Effect.forEach(others, (gateway) => Effect.provide(runner, gateway)))
       ],
-      model: makeModel(caps),
+      hasBudgets: index > 0,
+      model: makeModel(capsOf(index)),
       past: []
     }
     return side
   })
   return yield* Effect.forEach(organizations, (mine, index) =>
-    makeSide(mine, organizations[(index + 1) % ORGANIZATIONS] ?? mine)
+    makeSide(index, mine, organizations[(index + 1) % ORGANIZATIONS] ?? mine)
   )
 })
 
@@ -63,15 +73,17 @@ const explainInOrder = (model: Model, answers: ReadonlyArray<Answer>): Model | n
 /** Draws commands of one organisation, or of each, that come at once, and where each runs. */
 const drawEntries = (sides: ReadonlyArray<Side>, dice: Generator) => {
   const one = sides[dice.below(sides.length)]
-  const drawnSides = one === undefined || dice.isHit(0.4) ? sides : [one]
+  const drawnSides = one === undefined || dice.isHit(0.6) ? sides : [one]
   // Movements at one gateway can share a commit.
   const gateway = dice.isHit(0.7) ? dice.below(MOST_GATEWAYS) : null
   return drawnSides.flatMap((side) =>
-    drawBundle(dice, side.model, side.past).map((command) => {
-      side.past.push(command)
-      const runner = side.runners[gateway ?? dice.below(MOST_GATEWAYS)] ?? side.runners[0]
-      return { side, command, runner }
-    })
+    drawBundle(dice, side.model, side.past)
+      .filter(({ _tag }) => side.hasBudgets || _tag !== "Budget")
+      .map((command) => {
+        side.past.push(command)
+        const runner = side.runners[gateway ?? dice.below(MOST_GATEWAYS)] ?? side.runners[0]
+        return { side, command, runner }
+      })
   )
 }
 

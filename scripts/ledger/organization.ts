@@ -10,7 +10,7 @@ import { Transfers } from "../../src/services/money/Transfers.ts"
 import { Orphans } from "../../src/services/Orphans.ts"
 import { Accounts } from "../../src/services/operators/Accounts.ts"
 import type { TaskOutcome } from "../../src/services/TaskRepo.ts"
-import { API_KEYS, caps } from "./commands.ts"
+import { API_KEYS } from "./commands.ts"
 import { type Command, isTask, type Verdict } from "./model.ts"
 
 type CommandOf<Tag extends Command["_tag"]> = Extract<Command, { readonly _tag: Tag }>
@@ -24,7 +24,8 @@ export interface ModelOrganization {
   readonly budgetIds: Map<string, string>
 }
 
-export const openOrganization = Effect.fnUntraced(function* () {
+/** Opens an organisation of members with these monthly caps. */
+export const openOrganization = Effect.fnUntraced(function* (caps: ReadonlyArray<bigint | null>) {
   const access = yield* Access
   const organizationId = yield* access.createOrganization("Model")
   const members = yield* Effect.forEach(caps, (monthlyCapNano) =>

@@ -370,7 +370,6 @@ export const ledgerMutants: ReadonlyArray<Mutant> = mutantsIn({
       "SET counts_in = r.counts_in || budget.use",
       "SET counts_in = r.counts_in"
     ],
-    ["a percent is told again", "WHERE t > p_notified", "WHERE t >= p_notified"],
     [
       "a changed budget tells by what it was",
       "SET next_threshold_amount =\n           next_threshold_amount(budget.amount, budget.thresholds, notified_threshold)",

@@ -164,6 +164,11 @@ const polling = mutantsIn({
 const webhooks = mutantsIn({
   "src/features/webhooks/webhooks.sql": [
     [
+      "a percent of a budget is told again",
+      "WHERE t > old.notified_threshold",
+      "WHERE t >= old.notified_threshold"
+    ],
+    [
       "failed tasks are not reported",
       "AND (new.state <> 'rejected' OR new.id NOT LIKE 'vt\\_%'))",
       "AND new.state = 'succeeded')"
@@ -330,6 +335,11 @@ const queue = mutantsIn({
       "places of tasks that have ended stay taken after a crash",
       "(orderId, { finished }) => (finished ? queue.free(orderId) : Effect.void)",
       "() => Effect.void"
+    ],
+    [
+      "a place whose gateway died before the hold stays taken",
+      "Effect.void),\n    queue.free\n",
+      "Effect.void),\n    () => Effect.void\n"
     ]
   ],
   "src/domain/VendorOutcome.ts": [

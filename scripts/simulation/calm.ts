@@ -1,8 +1,12 @@
 /** Rules of times without faults: the end of each world, and the whole of some worlds. */
+import { Effect, Schema } from "effect"
+import { SqlClient } from "effect/sql"
 import { orderPrefixes } from "../../src/domain/orderIds.ts"
+import { rowsOf } from "../../src/postgres/client/rows.ts"
+import { UNHELD_SECONDS } from "../../src/services/channels/ChannelQueue.ts"
 import type { TaskPolls } from "../../src/simulator/Tasks.ts"
 import type { Books, Hold, Job } from "../chaos/books.ts"
-import { placesOf } from "../chaos/goods.ts"
+import { channelIdOf, placesOf } from "../chaos/goods.ts"
 import { goodOf, jobsOfTask, ordersByKeptDigest } from "../chaos/judges/orders.ts"
 import { open, type Verdict } from "../chaos/judges/verdict.ts"
 import type { Order, Witness } from "../chaos/witness.ts"
@@ -63,6 +67,24 @@ export const judgePolls = (
   return docket.verdict
 }
 
+/** A place of an order without a hold. */
+const UnheldPlace = Schema.Struct({
+  order_id: Schema.String,
+  channel_id: Schema.String,
+  taken_at: Schema.Date
+})
+type UnheldPlace = typeof UnheldPlace.Type
+
+/** The places of orders whose gateway died before the hold, or is about to take it. */
+export const readUnheldPlaces = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  return yield* rowsOf(UnheldPlace)(sql`
+    SELECT p.order_id, p.channel_id, p.taken_at
+      FROM channel_places p LEFT JOIN orders o
+        ON o.organization_id = p.organization_id AND o.id = p.order_id
+     WHERE o.id IS NULL`)
+})
+
 /** The longest time that an order waits while a place is free. */
 const MOST_WAIT_MILLIS = 8000
 
@@ -108,6 +130,15 @@ const staysAt = (protocol: string, books: Books): ReadonlyArray<Wait> => {
     })
 }
 
+/** The places without a hold are taken until a sweep frees them. */
+const unheldStaysAt = (protocol: string, unheld: ReadonlyArray<UnheldPlace>): ReadonlyArray<Wait> =>
+  unheld
+    .filter(({ channel_id }) => channel_id === channelIdOf(protocol))
+    .map(({ taken_at }) => {
+      const from = taken_at.getTime()
+      return { from, to: from + UNHELD_SECONDS * 1000 }
+    })
+
 /** The longest time between the two in which fewer than `places` were taken. */
 const longestFree = ({ from, to }: Wait, places: number, stays: ReadonlyArray<Wait>): number => {
   const ends = stays.flatMap((stay) => [stay.from, stay.to])
@@ -123,14 +154,16 @@ const longestFree = ({ from, to }: Wait, places: number, stays: ReadonlyArray<Wa
   return longest
 }
 
+/** `unheld` are the places without a hold at those times. */
 export const judgeWaits = (
   books: Books,
   witness: Witness,
-  calmMillis: ReadonlyArray<number>
+  calmMillis: ReadonlyArray<number>,
+  unheld: ReadonlyArray<UnheldPlace>
 ): Verdict => {
   const docket = open("Q3", "no order waits for long while its channel has a free place")
   for (const [protocol, places] of placesOf) {
-    const stays = staysAt(protocol, books)
+    const stays = [...staysAt(protocol, books), ...unheldStaysAt(protocol, unheld)]
     for (const { id, from, to } of waitsAt(protocol, books, witness)) {
       const calm = calmMillis.find((at) => from < at && at < to)
       if (calm === undefined) continue

@@ -179,7 +179,7 @@ export interface SimulatedGateway extends Gateway {
   readonly drop: () => void
   /** Lets the process stand still for a time. */
   readonly freeze: (millis: number) => void
-  /** Whether it serves, and its machine runs it. */
+  /** Whether it serves, its machine runs it, and nobody has told it to stop. */
   readonly isWell: () => boolean
   /** When it began to serve, in milliseconds since 1970. */
   readonly servedFrom: ReadonlyArray<number>
@@ -205,7 +205,11 @@ export const makeSimulatedGateway = (options: GatewayOptions): SimulatedGateway 
   const host = `${name}.test`
   const url = `http://${host}`
   const machine = new Actor(`${name}'s machine`)
-  let process: { readonly actor: Actor; readonly fiber: Fiber.Fiber<void, unknown> } | null = null
+  let process: {
+    readonly actor: Actor
+    readonly fiber: Fiber.Fiber<void, unknown>
+    isStopping: boolean
+  } | null = null
   const servedFrom: Array<number> = []
   let gaveUp = 0
 
@@ -229,7 +233,7 @@ export const makeSimulatedGateway = (options: GatewayOptions): SimulatedGateway 
       world.runAs(actor),
       Effect.runFork
     )
-    process = { actor, fiber }
+    process = { actor, fiber, isStopping: false }
     fiber.addObserver((exit) => {
       world.note(actor, Exit.hasInterrupts(exit) ? "ends as it was told" : `ends ${exit._tag}`)
       if (!network.isListening(host)) gaveUp += 1
@@ -262,7 +266,7 @@ export const makeSimulatedGateway = (options: GatewayOptions): SimulatedGateway 
     drop,
     freeze,
     servedFrom,
-    isWell: () => isServing() && process?.actor.isPaused === false,
+    isWell: () => isServing() && process !== null && !process.isStopping && !process.actor.isPaused,
     url: Effect.as(
       Effect.repeat(Effect.delay(Effect.sync(isServing), "20 millis"), {
         until: (isReady) => isReady
@@ -273,9 +277,11 @@ export const makeSimulatedGateway = (options: GatewayOptions): SimulatedGateway 
     awake: isServing,
     kill: Effect.sync(drop),
     pause: (seconds) => Effect.sync(() => freeze(seconds * 1000)),
-    stop: Effect.suspend(() =>
-      process === null ? Effect.succeed(true) : Effect.as(Fiber.interrupt(process.fiber), true)
-    ),
+    stop: Effect.suspend(() => {
+      if (process === null) return Effect.succeed(true)
+      process.isStopping = true
+      return Effect.as(Fiber.interrupt(process.fiber), true)
+    }),
     starts: () => ({ served: servedFrom.length, gaveUp })
   }
 }

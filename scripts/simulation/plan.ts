@@ -235,6 +235,7 @@ const focusMoments: Partial<Record<Focus, readonly [Moment, ...ReadonlyArray<Mom
   queue: [
     "vendor orders",
     "queue moves",
+    "video.placed",
     "video.joined",
     "video.waiting",
     "video.dispatched",

@@ -11,7 +11,14 @@ import { runOffice } from "../chaos/office.ts"
 import { makeWitness, type Witness } from "../chaos/witness.ts"
 import { judgeArchive } from "./archive.ts"
 import { BUCKET_HOST, makeBucketServer } from "./bucket.ts"
-import { judgeOrders, judgePolls, judgeRecovery, judgeStatements, judgeWaits } from "./calm.ts"
+import {
+  judgeOrders,
+  judgePolls,
+  judgeRecovery,
+  judgeStatements,
+  judgeWaits,
+  readUnheldPlaces
+} from "./calm.ts"
 import { Database } from "./database.ts"
 import { RECEIVER_HOST, scheduleFaults } from "./faults.ts"
 import { type Foundation, resetDatabase } from "./foundation.ts"
@@ -74,7 +81,11 @@ const makeReceiver =
 /** Waits until nothing is open. What is still open at the end of the time is a violation. */
 const awaitQuiet = Effect.fnUntraced(function* (docket: Docket) {
   const endMillis = time.elapsed() + QUIET_MILLIS
-  const read = readOpen(RETRIES_SECONDS.length)
+  const read = Effect.gen(function* () {
+    const places = yield* readUnheldPlaces
+    const left = places.map(({ order_id }) => `place without a hold ${order_id}`)
+    return [...(yield* readOpen(RETRIES_SECONDS.length)), ...left]
+  })
   let rest = yield* read
   while (rest.length > 0 && time.elapsed() < endMillis) {
     yield* Effect.sleep(LOOK_MILLIS)
@@ -138,6 +149,7 @@ export const play = async (foundation: Foundation, plan: Plan): Promise<Outcome>
 
   /** The times at which the faults of each episode were over. */
   const calmMillis: Array<number> = []
+  const unheldPlaces: Array<Effect.Success<typeof readUnheldPlaces>[number]> = []
   const areWell = () => gateways.every((gateway) => gateway.isWell())
 
   /** Lets clients order while faults happen. */
@@ -205,6 +217,7 @@ export const play = async (foundation: Foundation, plan: Plan): Promise<Outcome>
       until: (isCalm) => isCalm
     })
     calmMillis.push(time.nowMillis)
+    unheldPlaces.push(...(yield* readUnheldPlaces))
     yield* Fiber.join(clients)
     yield* Fiber.join(finance)
     yield* Fiber.interrupt(beside)
@@ -255,7 +268,7 @@ export const play = async (foundation: Foundation, plan: Plan): Promise<Outcome>
       ...ledgerVerdicts,
       judgeStatements(database.failures),
       judgePolls(books, yield* vendors.polls, calmMillis),
-      judgeWaits(books, witness, calmMillis),
+      judgeWaits(books, witness, calmMillis, unheldPlaces),
       ...gateways
         .filter(() => plan.gateways === 1)
         .map(({ servedFrom }) => judgeRecovery(books, servedFrom, calmMillis)),

@@ -9,7 +9,7 @@ import { layerStoresOf, type Stores, storeKinds } from "../support/ledger.ts"
 /** `LEDGER_RUNS=1000` is the long form; the seed repeats a run that failed. */
 const RUNS = Number(process.env.LEDGER_RUNS ?? 16)
 const SEED = Number(process.env.LEDGER_SEED ?? seedOfDay)
-const BUNDLES = 100
+const BUNDLES = 40
 /** By how long a run takes. */
 const runsOn = { memory: RUNS * 4, citus: 4, embedded: Math.ceil(RUNS / 4), postgres: RUNS }
 

@@ -85,10 +85,14 @@ describe("places", () => {
       jobs: orders.map((order, index) => jobOf(order, `b${index}`))
     }
   }
-  const violations = (others: number, calm: number) => {
+  const violations = (
+    others: number,
+    calm: number,
+    unheld: Parameters<typeof judgeWaits>[3] = []
+  ) => {
     const { tasks, holds, jobs } = busy(others)
     const books = { ...sound, tasks: [unplaced, ...tasks], holds: [hold, ...holds], jobs }
-    return judgeWaits(books, witnessOf(waiting), [at(calm)]).violations
+    return judgeWaits(books, witnessOf(waiting), [at(calm)], unheld).violations
   }
 
   it("may all be taken", () => {
@@ -97,6 +101,16 @@ describe("places", () => {
 
   it("see an order that waits beside a free place", () => {
     assert.deepStrictEqual(violations(2, 2), ["vt_1 waited 18000 ms for nothing"])
+  })
+
+  it("are taken by an order whose gateway died before its hold, for a minute", () => {
+    const placeAt = (seconds: number, channel_id: string) => [
+      { order_id: "vt_dead", channel_id, taken_at: dateAt(seconds) }
+    ]
+    assert.deepStrictEqual(violations(2, 2, placeAt(0, "demo-vp_d")), [])
+    const seen = ["vt_1 waited 18000 ms for nothing"]
+    assert.deepStrictEqual(violations(2, 2, placeAt(-60, "demo-vp_d")), seen)
+    assert.deepStrictEqual(violations(2, 2, placeAt(0, "demo-fal")), seen)
   })
 
   it("say nothing of a time with faults", () => {
