@@ -196,7 +196,7 @@ const drawBeginning = (dice: Generator): number => {
 /** The part of a plan that does not depend on how long the world is. */
 const drawWorld = (dice: Generator, seed: number) => ({
   seed,
-  gateways: dice.pick([1, 2, 2, 2, 3, 4]),
+  gateways: dice.pick([1, 1, 2, 2, 3, 4]),
   preemption: dice.pick([0, 0.0005, 0.002, 0.01]),
   latencyMillis: dice.pick([0, 30, 200, 800]),
   lateness: dice.pick([0, 0.05, 0.3]),
