@@ -34,7 +34,7 @@ import { Generator } from "./generator.ts"
 import { judgeLedgerModel } from "./ledgerModel.ts"
 import { type Handler, layerClient, Network } from "./network.ts"
 import type { Episode, Plan } from "./plan.ts"
-import { DAY_MILLIS, randomness, time } from "./realm.ts"
+import { randomness, time } from "./realm.ts"
 import { judgeTampering } from "./tamper.ts"
 import { makeVendors, VENDORS_HOST } from "./vendors.ts"
 import { Actor, World } from "./world.ts"
@@ -53,6 +53,8 @@ export interface Outcome {
 
 /** Simulated time after the last fault in which everything has to end. */
 const QUIET_MILLIS = 90_000
+/** Simulated time after its plan in which a world ends, whatever its judgement takes. */
+const MOST_MILLIS_AFTER = 3_600_000
 const LOOK_MILLIS = 1000
 const AUDIT_MILLIS = 2000
 const TOP_UP_MILLIS = 2000
@@ -284,7 +286,7 @@ export const play = async (foundation: Foundation, plan: Plan): Promise<Outcome>
     world.runAs(driver)
   )
 
-  const end = await world.exitOf(program, plan.endMillis + DAY_MILLIS)
+  const end = await world.exitOf(program, plan.endMillis + MOST_MILLIS_AFTER)
   return {
     violations: [
       ...crashOf(end),
