@@ -156,7 +156,7 @@ const changePriceLists = (witness: Witness, anyGateway: AnyGateway, market: Mark
 
 const CreatedKey = bodyOf(Schema.Struct({ id: Schema.String, key: Schema.String }))
 
-/** How often a key is used while it is valid, and again after it was revoked; each time anywhere. */
+/** How often a key is used at any gateway while it is valid, and again after it was revoked. */
 const USES = 5
 /** The time within which every gateway has heard of a revoked key, with a margin. */
 const HEARD = "1100 millis"

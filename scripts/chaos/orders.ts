@@ -275,11 +275,9 @@ const drawGood = (duty: Duty | null, focus: Focus | null): Effect.Effect<Good> =
   const model = duty === null ? undefined : dutyModels[duty]
   const focused = focus === null ? undefined : focusModels[focus]
   const models = model === undefined ? focused : [model]
-  return pick(
-    models === undefined
-      ? goods.map((good) => [good.weight, good] as const)
-      : goods.map((good) => [models.filter((name) => name === good.model).length, good] as const)
-  )
+  const weightOf = ({ model: sold, weight }: Good): number =>
+    models === undefined ? weight : models.filter((name) => name === sold).length
+  return pick(goods.map((good) => [weightOf(good), good] as const))
 }
 
 /** How the vendor takes the order: slowly where orders wait for or are cancelled at it. */
