@@ -179,7 +179,7 @@ export interface SimulatedGateway extends Gateway {
   readonly drop: () => void
   /** Lets the process stand still for a time. */
   readonly freeze: (millis: number) => void
-  /** Whether it serves, its machine runs it, and nobody has told it to stop. */
+  /** Whether it serves, its machine runs it, and it is not shutting down. */
   readonly isWell: () => boolean
   /** When it began to serve, in milliseconds since 1970. */
   readonly servedFrom: ReadonlyArray<number>

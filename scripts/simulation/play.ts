@@ -53,7 +53,7 @@ export interface Outcome {
 
 /** Simulated time after the last fault in which everything has to end. */
 const QUIET_MILLIS = 90_000
-/** Simulated time after its plan in which a world ends, whatever its judgement takes. */
+/** The maximum simulated time between the end of the plan and the end of the world. */
 const MOST_MILLIS_AFTER = 3_600_000
 const LOOK_MILLIS = 1000
 const AUDIT_MILLIS = 2000
@@ -98,7 +98,8 @@ const awaitQuiet = Effect.fnUntraced(function* (docket: Docket) {
 })
 
 const crashOf = (exit: Exit.Exit<unknown, unknown> | null): ReadonlyArray<string> => {
-  if (exit === null) return ["the world does not end: nothing is runnable, or its time is over"]
+  if (exit === null)
+    return ["the world does not end: nothing is runnable, or its time limit has passed"]
   return Exit.isFailure(exit) ? [`the world broke: ${Cause.pretty(exit.cause)}`] : []
 }
 
