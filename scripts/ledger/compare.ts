@@ -113,7 +113,7 @@ export const compare = Effect.fnUntraced(function* (
       side.model = next
     }
     for (const { answer } of entries) {
-      kinds.add(`${answer.command._tag} ${answer.verdict.replace(/ \d+/g, "")}`)
+      kinds.add(`${answer.command._tag} ${answer.verdict.replace(/ -?[\d.]+/g, "")}`)
     }
   }
   for (const { runners, model } of sides) {

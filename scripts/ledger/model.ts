@@ -5,6 +5,7 @@ import {
   budgetPeriods,
   budgetScopes
 } from "../../src/domain/money/budgets.ts"
+import { formatNano } from "../../src/domain/money/Money.ts"
 import type { AdjustmentKind } from "../../src/domain/money/transfers.ts"
 import type { MemberMonth, Pool } from "../../src/services/Ledger.ts"
 
@@ -174,8 +175,9 @@ export const makeModel = (
     const known = repeat(reference, what)
     if (known !== null) return known
     if (kind === "withdrawal") {
-      return amount > books.balance - books.held
-        ? "insufficient_balance"
+      const free = books.balance - books.held
+      return amount > free
+        ? `insufficient_balance ${formatNano(free)}`
         : transfer(reference, what, -amount)
     }
     return kind === "correction"
@@ -229,15 +231,18 @@ export const makeModel = (
           width(a) - width(b) || Number(a.amount - b.amount) || (one < other ? -1 : 1)
       )
     if (first === undefined) return null
-    const [slot, { amount }] = first
-    return slot.startsWith(CAP) ? "member_cap_exceeded" : `budget_exceeded ${amount}`
+    const [slot, budget] = first
+    const code = slot.startsWith(CAP) ? "member_cap_exceeded" : "budget_exceeded"
+    return `${code} ${formatNano(budget.amount)} ${formatNano(usedOf(budget))}`
   }
 
   const shortageOf = (amount: bigint): Verdict | null => {
-    if (amount > books.balance - books.held) return "insufficient_balance"
+    const free = books.balance - books.held
+    if (amount > free) return `insufficient_balance ${formatNano(free)}`
     const others = uncovered()
-    return others > 0n && books.held + others + amount > books.balance + books.credit
-      ? "insufficient_balance by exposure"
+    const cover = free + books.credit - others
+    return others > 0n && amount > cover
+      ? `insufficient_balance by exposure ${formatNano(cover)}`
       : null
   }
 

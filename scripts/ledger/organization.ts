@@ -1,7 +1,6 @@
 /** An organisation of the model's members at the real stores. */
 import { Cause, Effect, Exit, Option } from "effect"
-import { BudgetExceeded, InsufficientBalance } from "../../src/domain/Errors.ts"
-import { parseNano } from "../../src/domain/money/Money.ts"
+import { BudgetExceeded, InsufficientBalance, MemberCapExceeded } from "../../src/domain/Errors.ts"
 import { Access, allScopes } from "../../src/services/Access.ts"
 import { IdempotencyKeys } from "../../src/services/IdempotencyKeys.ts"
 import { Ledger } from "../../src/services/Ledger.ts"
@@ -54,11 +53,16 @@ const appliedOf = (isApplied: boolean) => (isApplied ? "applied" : "repeated")
 
 const verdictOf = (error: { readonly _tag: string }): Verdict => {
   if (error instanceof BudgetExceeded) {
-    return `${error._tag} ${Effect.runSync(Effect.fromResult(parseNano(error.amount)))}`
+    return `${error._tag} ${error.amount} ${error.used}`
   }
-  return error instanceof InsufficientBalance && /under way/.test(error.message)
-    ? `${error._tag} by exposure`
-    : error._tag
+  if (error instanceof MemberCapExceeded) {
+    return `${error._tag} ${error.cap} ${error.used}`
+  }
+  if (error instanceof InsufficientBalance) {
+    const reason = /under way/.test(error.message) ? " by exposure" : ""
+    return `${error._tag}${reason} ${error.available}`
+  }
+  return error._tag
 }
 
 const bySlot = ([one]: readonly [string, string], [other]: readonly [string, string]) =>
