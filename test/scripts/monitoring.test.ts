@@ -110,6 +110,8 @@ const rare: Readonly<Record<string, ReadonlyArray<string>>> = {
   gateway_stale_claims_total: ["protocol", "channel"],
   gateway_channel_state: ["channel"],
   gateway_channel_open_tasks: ["channel"],
+  gateway_channel_waiting_orders: ["channel"],
+  gateway_channel_oldest_waiting_seconds: ["channel"],
   gateway_channel_keys_at_rest: ["channel"],
   gateway_archive_tries_total: ["end"],
   gateway_archived_bytes_total: [],
