@@ -160,6 +160,10 @@ const drawCloses = (dice: Generator, first: Close, model: Model) => {
   return closes
 }
 
+/** Holds that come at once. */
+export const drawHoldBundle = (dice: Generator): ReadonlyArray<Command> =>
+  drawHolds(dice, drawHold(dice))
+
 /** One command after those of the past, or several holds or closes that come at once. */
 export const drawBundle = (
   dice: Generator,

@@ -1,7 +1,7 @@
 /** Random commands at the real stores, whose answers have to be those of the model. */
 import { type Context, Effect, Formatter } from "effect"
 import type { Generator } from "../simulation/generator.ts"
-import { type Answer, caps, drawBundle, explain } from "./commands.ts"
+import { type Answer, caps, drawBundle, drawHoldBundle, explain } from "./commands.ts"
 import { type Command, type Model, makeModel } from "./model.ts"
 import {
   type ModelOrganization,
@@ -62,6 +62,8 @@ export const makeSides = Effect.fnUntraced(function* (
 })
 
 const MOST_GATEWAYS = 2
+/** The probability that all organisations that have commands at once have holds alone. */
+const HOLDS_PROBABILITY = 0.25
 
 /** Holds alone that come together at one gateway are answered in their order. */
 const explainInOrder = (model: Model, answers: ReadonlyArray<Answer>): Model | null => {
@@ -76,8 +78,9 @@ const drawEntries = (sides: ReadonlyArray<Side>, dice: Generator) => {
   const drawnSides = one === undefined || dice.isHit(0.6) ? sides : [one]
   // Movements at one gateway can share a commit.
   const gateway = dice.isHit(0.7) ? dice.below(MOST_GATEWAYS) : null
+  const areHolds = dice.isHit(HOLDS_PROBABILITY)
   return drawnSides.flatMap((side) =>
-    drawBundle(dice, side.model, side.past)
+    (areHolds ? drawHoldBundle(dice) : drawBundle(dice, side.model, side.past))
       .filter(({ _tag }) => side.hasBudgets || _tag !== "Budget")
       .map((command) => {
         side.past.push(command)
