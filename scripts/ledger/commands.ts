@@ -82,8 +82,11 @@ const kinds = [
   "Recall"
 ] as const
 
-const drawCommand = (dice: Generator, model: Model): Command => {
-  const _tag = dice.pick(kinds)
+type Kind = (typeof kinds)[number]
+
+export const drawKind = (dice: Generator): Kind => dice.pick(kinds)
+
+const drawCommand = (dice: Generator, model: Model, _tag: Kind): Command => {
   switch (_tag) {
     case "Deposit": {
       const amount = dice.pick([10n, 100n, 300n, 300n, MAX_BALANCE])
@@ -160,18 +163,21 @@ const drawCloses = (dice: Generator, first: Close, model: Model) => {
   return closes
 }
 
-/** Holds that come at once. */
-export const drawHoldBundle = (dice: Generator): ReadonlyArray<Command> =>
-  drawHolds(dice, drawHold(dice))
-
-/** One command after those of the past, or several holds or closes that come at once. */
+/**
+ * One command of the kind, or several holds or closes that come at once. Without a kind, some come
+ * after one of the past.
+ */
 export const drawBundle = (
   dice: Generator,
   model: Model,
-  past: ReadonlyArray<Command>
+  past: ReadonlyArray<Command>,
+  kind: Kind | null
 ): ReadonlyArray<Command> => {
-  const before = dice.isHit(0.3) ? past[dice.below(past.length)] : undefined
-  const first = before === undefined ? drawCommand(dice, model) : followUpOf(dice, before)
+  const before = kind === null && dice.isHit(0.3) ? past[dice.below(past.length)] : undefined
+  const first =
+    before === undefined
+      ? drawCommand(dice, model, kind ?? drawKind(dice))
+      : followUpOf(dice, before)
   switch (first._tag) {
     case "Hold":
       return drawHolds(dice, first)

@@ -1,7 +1,7 @@
 /** Random commands at the real stores, whose answers have to be those of the model. */
 import { type Context, Effect, Formatter } from "effect"
 import type { Generator } from "../simulation/generator.ts"
-import { type Answer, caps, drawBundle, drawHoldBundle, explain } from "./commands.ts"
+import { type Answer, caps, drawBundle, drawKind, explain } from "./commands.ts"
 import { type Command, type Model, makeModel } from "./model.ts"
 import {
   type ModelOrganization,
@@ -62,8 +62,8 @@ export const makeSides = Effect.fnUntraced(function* (
 })
 
 const MOST_GATEWAYS = 2
-/** The probability that all organisations that have commands at once have holds alone. */
-const HOLDS_PROBABILITY = 0.25
+/** The probability that organisations have commands of one kind, such as holds that share a call. */
+const KIND_PROBABILITY = 0.4
 
 /** Holds alone that come together at one gateway are answered in their order. */
 const explainInOrder = (model: Model, answers: ReadonlyArray<Answer>): Model | null => {
@@ -78,9 +78,9 @@ const drawEntries = (sides: ReadonlyArray<Side>, dice: Generator) => {
   const drawnSides = one === undefined || dice.isHit(0.6) ? sides : [one]
   // Movements at one gateway can share a commit.
   const gateway = dice.isHit(0.7) ? dice.below(MOST_GATEWAYS) : null
-  const areHolds = dice.isHit(HOLDS_PROBABILITY)
+  const kind = dice.isHit(KIND_PROBABILITY) ? drawKind(dice) : null
   return drawnSides.flatMap((side) =>
-    (areHolds ? drawHoldBundle(dice) : drawBundle(dice, side.model, side.past))
+    drawBundle(dice, side.model, side.past, kind)
       .filter(({ _tag }) => side.hasBudgets || _tag !== "Budget")
       .map((command) => {
         side.past.push(command)

@@ -10,6 +10,7 @@ import { layerStoresOf, type Stores, storeKinds } from "../support/ledger.ts"
 const RUNS = Number(process.env.LEDGER_RUNS ?? 16)
 const SEED = Number(process.env.LEDGER_SEED ?? seedOfDay)
 const BUNDLES = 40
+const PATIENCE_MILLIS = 60_000 + RUNS * 1000
 /** By how long a run takes. */
 const runsOn = { memory: RUNS * 4, citus: 4, embedded: Math.ceil(RUNS / 4), postgres: RUNS }
 
@@ -60,30 +61,33 @@ for (const kind of storeKinds) {
   layer(layerStoresOf(kind), { excludeTestServices: true, timeout: "60 seconds" })(
     `the ledger against its model (${kind})`,
     (it) => {
-      it.effect(`agrees on ${BUNDLES} random commands, whichever and however often`, () =>
-        Effect.gen(function* () {
-          const ledger = yield* Ledger
-          const stores = yield* Effect.context<Stores>()
-          const met = new Set<string>()
-          for (let run = 0; run < runsOn[kind]; run++) {
-            const sides = yield* makeSides([stores])
-            const { kinds, difference } = yield* compare(sides, new Generator(SEED + run), {
-              bundles: BUNDLES,
-              areHoldsInOrder: true
-            })
-            if (difference !== null)
-              throw new Error(`LEDGER_SEED=${SEED}, run ${run}: ${difference}`)
-            for (const kind of kinds) met.add(kind)
-          }
-          assert.deepEqual(yield* ledger.verify, [])
-          if (kind !== "memory") return
-          // What the dice never throw is not tested, however often they are thrown.
-          assert.deepEqual(
-            verdictKinds.filter((kind) => !met.has(kind)),
-            [],
-            `LEDGER_SEED=${SEED}`
-          )
-        })
+      it.effect(
+        `agrees on ${BUNDLES} random commands, whichever and however often`,
+        () =>
+          Effect.gen(function* () {
+            const ledger = yield* Ledger
+            const stores = yield* Effect.context<Stores>()
+            const met = new Set<string>()
+            for (let run = 0; run < runsOn[kind]; run++) {
+              const sides = yield* makeSides([stores])
+              const { kinds, difference } = yield* compare(sides, new Generator(SEED + run), {
+                bundles: BUNDLES,
+                areHoldsInOrder: true
+              })
+              if (difference !== null)
+                throw new Error(`LEDGER_SEED=${SEED}, run ${run}: ${difference}`)
+              for (const kind of kinds) met.add(kind)
+            }
+            assert.deepEqual(yield* ledger.verify, [])
+            if (kind !== "memory") return
+            // What the dice never throw is not tested, however often they are thrown.
+            assert.deepEqual(
+              verdictKinds.filter((kind) => !met.has(kind)),
+              [],
+              `LEDGER_SEED=${SEED}`
+            )
+          }),
+        PATIENCE_MILLIS
       )
     }
   )
