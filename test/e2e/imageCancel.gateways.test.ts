@@ -5,7 +5,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { Simulator } from "../../src/simulator/Simulator.ts"
-import { type GatewayNode, startGateway } from "../support/cluster.ts"
+import { type GatewayNode, good, startGateway } from "../support/cluster.ts"
 import { sharedKind } from "../support/databases.ts"
 import { prepareCustomer, processEnvironment, settledBalance } from "../support/gatewayProcesses.ts"
 import { call } from "../support/http.ts"
@@ -29,6 +29,14 @@ const catalogFor = (simulatorUrl: string) => {
 }
 
 const Accepted = Schema.Struct({ id: Schema.String })
+const Job = Schema.Struct({ upstream_id: Schema.NullOr(Schema.String) })
+
+/** Waits until the vendor has the job. A cancel before its call would end the task without it. */
+const awaitJob = ({ admin }: GatewayNode, id: string) =>
+  admin(`/tasks/${id}`).pipe(
+    Effect.flatMap((answer) => good(Job, answer)),
+    Effect.repeat({ until: ({ upstream_id }) => upstream_id !== null })
+  )
 
 /** A customer, who orders images that stay in the vendor's queue, and cancels them. */
 const makeOrder = Effect.fnUntraced(function* (runner: GatewayNode) {
@@ -40,6 +48,7 @@ const makeOrder = Effect.fnUntraced(function* (runner: GatewayNode) {
     json: { model: "paint-fal", prompt: "a lighthouse sim:waits" }
   })
   const { id } = yield* Schema.decodeUnknownEffect(Accepted)(creation.body)
+  yield* awaitJob(runner, id)
   return {
     id,
     cancel: ({ url }: GatewayNode) =>
