@@ -300,7 +300,7 @@ for (const kind of databasesInTurn(import.meta.filename)) {
             prompt: "a lighthouse sim:waits sim:async",
             callback_url: receiver.url
           })
-          if (model === "paint-b") yield* awaitJob(id)
+          yield* awaitJob(id)
           const answer = yield* cancel(who, id, "images")
           assert.deepInclude(answer, { id, task_status: "failed" })
           assert.strictEqual(answer.error?.code, "cancelled")
