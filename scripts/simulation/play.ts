@@ -98,8 +98,7 @@ const awaitQuiet = Effect.fnUntraced(function* (docket: Docket) {
 })
 
 const crashOf = (exit: Exit.Exit<unknown, unknown> | null): ReadonlyArray<string> => {
-  if (exit === null)
-    return ["the world does not end: nothing is runnable, or its time limit has passed"]
+  if (exit === null) return ["the world does not end: it is deadlocked, or exceeds its time limit"]
   return Exit.isFailure(exit) ? [`the world broke: ${Cause.pretty(exit.cause)}`] : []
 }
 

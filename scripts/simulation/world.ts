@@ -155,7 +155,7 @@ export class World {
 
   /**
    * Runs a program, and everything else, until the program's end; null where it has not ended
-   * after `mostMillis` of simulated time, where nothing is runnable, or where time stands still.
+   * after `mostMillis` of simulated time, is deadlocked, or does not let the time advance.
    */
   async exitOf<A, E>(
     program: Effect.Effect<A, E>,

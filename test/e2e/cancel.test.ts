@@ -4,6 +4,7 @@ import { Failpoints } from "../../src/runtime/Failpoints.ts"
 import { databasesInTurn } from "../support/databases.ts"
 import { seedOfDay } from "../support/day.ts"
 import { bodyAs, type Customer, Gateway, layerTestGateway } from "../support/gateway.ts"
+import { awaitJob } from "../support/operator.ts"
 import { colleagueOf, createVideo, errorOf, finishVideo } from "../support/orders.ts"
 import { protocolCatalog } from "../support/protocolCatalog.ts"
 import { diceOf } from "../support/randomOrders.ts"
@@ -68,16 +69,6 @@ const purposesOf = Effect.fnUntraced(function* (id: string) {
   const { upstream_calls } = yield* bodyAs(Timeline, yield* gateway.admin(`/tasks/${id}`))
   return upstream_calls.map(({ purpose }) => purpose)
 })
-
-/** Waits until the vendor has accepted the job of a task. */
-const awaitJob = (id: string) =>
-  Effect.gen(function* () {
-    const gateway = yield* Gateway
-    return yield* bodyAs(
-      Schema.Struct({ upstream_id: Schema.NullOr(Schema.String) }),
-      yield* gateway.admin(`/tasks/${id}`)
-    )
-  }).pipe(Effect.repeat({ until: ({ upstream_id }) => upstream_id !== null }))
 
 /** Vendors of documents, beside those of the coded protocols. */
 const documentModels = [
@@ -300,7 +291,7 @@ for (const kind of databasesInTurn(import.meta.filename)) {
             prompt: "a lighthouse sim:waits sim:async",
             callback_url: receiver.url
           })
-          yield* awaitJob(id)
+          yield* awaitJob(gateway, id)
           const answer = yield* cancel(who, id, "images")
           assert.deepInclude(answer, { id, task_status: "failed" })
           assert.strictEqual(answer.error?.code, "cancelled")
@@ -340,7 +331,7 @@ for (const kind of databasesInTurn(import.meta.filename)) {
         const who = yield* gateway.customer("100")
         const prompt = "a lighthouse sim:async sim:unknown-status"
         const id = yield* createImages(who, { model, prompt })
-        yield* awaitJob(id)
+        yield* awaitJob(gateway, id)
         const cancellation = { status, message }
         const answer = yield* cancel(who, id, "images")
         assert.deepEqual(answer, { id, task_status: "processing", cancellation })

@@ -5,10 +5,11 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { Simulator } from "../../src/simulator/Simulator.ts"
-import { type GatewayNode, good, startGateway } from "../support/cluster.ts"
+import { type GatewayNode, startGateway } from "../support/cluster.ts"
 import { sharedKind } from "../support/databases.ts"
 import { prepareCustomer, processEnvironment, settledBalance } from "../support/gatewayProcesses.ts"
 import { call } from "../support/http.ts"
+import { awaitJob } from "../support/operator.ts"
 import { layerSurvivor, Survivor } from "../support/survivor.ts"
 import { textCatalog } from "../support/textCatalog.ts"
 
@@ -29,14 +30,6 @@ const catalogFor = (simulatorUrl: string) => {
 }
 
 const Accepted = Schema.Struct({ id: Schema.String })
-const Job = Schema.Struct({ upstream_id: Schema.NullOr(Schema.String) })
-
-/** Waits until the vendor has the job. A cancel before its call would end the task without it. */
-const awaitJob = ({ admin }: GatewayNode, id: string) =>
-  admin(`/tasks/${id}`).pipe(
-    Effect.flatMap((answer) => good(Job, answer)),
-    Effect.repeat({ until: ({ upstream_id }) => upstream_id !== null })
-  )
 
 /** A customer, who orders images that stay in the vendor's queue, and cancels them. */
 const makeOrder = Effect.fnUntraced(function* (runner: GatewayNode) {

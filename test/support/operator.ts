@@ -31,6 +31,21 @@ export const bodyAs = <S extends Schema.Top & { readonly DecodingServices: never
     )
   )
 
+const Job = Schema.Struct({ upstream_id: Schema.NullOr(Schema.String) })
+
+/**
+ * Waits until the vendor has accepted the job of a task. A cancel before the vendor is called would
+ * end the task without a job.
+ */
+export const awaitJob = (
+  { admin }: { readonly admin: (path: string) => Effect.Effect<HttpAnswer> },
+  id: string
+) =>
+  admin(`/tasks/${id}`).pipe(
+    Effect.flatMap((answer) => bodyAs(Job, answer)),
+    Effect.repeat({ until: ({ upstream_id }) => upstream_id !== null })
+  )
+
 /** The admin interface behind `call`, which takes a path and its whole options. */
 export const makeOperator = (
   call: (path: string, options?: CallOptions) => Effect.Effect<HttpAnswer>,
