@@ -61,6 +61,10 @@ const isComeAgain = (answer: HttpAnswer) =>
   answer.text.includes('"overloaded"') &&
   Number(answer.headers.get("retry-after")) > 0
 
+/** An order whose hold was released before its vendor's answer could be charged. */
+const isAnswerTooLate = (answer: HttpAnswer) =>
+  answer.status === 504 && answer.text.includes("after the request had been given up")
+
 const assertComeAgain = (answers: ReadonlyArray<HttpAnswer>) =>
   assert.deepEqual(
     answers.filter((answer) => !isComeAgain(answer)).map(({ status, text }) => [status, text]),
@@ -112,7 +116,8 @@ it.live(
       // The ledger's connections may come back after the one that answered the read.
       yield* until(Effect.map(order("images"), ({ status }) => status === 200))
       yield* Effect.forEach(load, Fiber.interrupt)
-      assertComeAgain(under.filter(({ status }) => status !== 200))
+      // Orders that their vendor had when PostgreSQL died may outlast their holds.
+      assertComeAgain(under.filter((answer) => answer.status !== 200 && !isAnswerTooLate(answer)))
 
       // Orders of the load that their clients have left are still being recorded.
       const unrecorded = Effect.gen(function* () {
