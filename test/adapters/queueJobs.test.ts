@@ -3,6 +3,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { makeQueueAdapters } from "../../src/adapters/queueAdapters.ts"
 import { replicateDocument } from "../../src/domain/queue/documents/replicate.ts"
+import type { QueueDocument } from "../../src/domain/queue/QueueDocument.ts"
 import type { CancelAnswer } from "../../src/services/ProtocolAdapter.ts"
 import { Simulator } from "../../src/simulator/Simulator.ts"
 import { brokenVendor } from "../support/brokenVendor.ts"
@@ -159,6 +160,55 @@ layer(layerSockets)("a refusal of a document's vendor with a file in a field of 
       )
       assert.deepInclude(failure, { _tag: "VendorRefused", body: null })
       assert.notProperty(failure, "proof")
+    })
+  )
+})
+
+/** A vendor that answers everything with HTTP 200, in an envelope with a code. */
+const envelopeDocument: QueueDocument = {
+  ...replicateDocument,
+  answers: {
+    ...replicateDocument.answers,
+    id: ["/data/id"],
+    status: ["/data/status"],
+    code: ["/data/error/code"],
+    message: ["/data/error/message"]
+  },
+  refusals: {
+    shapes: [{ message: "/message", codes: ["/code"] }],
+    codes: { "1402": "balance", "1500": "failure" }
+  }
+}
+
+layer(layerSockets)("a refusal with HTTP 200", (it) => {
+  it.effect.each<readonly [body: object, tag: string, proof: string | undefined]>([
+    [{ code: 1402, message: "no credit", data: null }, "VendorRefused", "account_empty"],
+    [{ code: "1402", message: "no credit" }, "VendorRefused", "account_empty"],
+    [{ code: 1500, message: "oops" }, "VendorRefused", undefined],
+    [{ code: 1402, message: "no credit", data: { task_id: "j" } }, "VendorRefused", undefined],
+    [{ code: 200, message: "success", data: {} }, "VendorLost", undefined],
+    [{ code: 9, message: "unknown" }, "VendorLost", undefined]
+  ])("%j is %s", ([body, tag, proof]) =>
+    Effect.gen(function* () {
+      const vendor = yield* brokenVendor({ status: 200, body })
+      const { video } = yield* makeQueueAdapters([envelopeDocument])
+      const adapter = yield* Effect.orDie(Effect.fromNullishOr(video.get("replicate")))
+      const failure = yield* Effect.flip(
+        adapter.submit(accountAt(vendor.url), orderFor("replicate", "x"))
+      )
+      assert.strictEqual(failure._tag, tag)
+      assert.strictEqual(failure._tag === "VendorRefused" ? failure.proof : undefined, proof)
+    })
+  )
+
+  it.effect("is not the code 0 beside a job that failed", () =>
+    Effect.gen(function* () {
+      const body = { code: 200, data: { status: "failed", error: { code: 0, message: "no" } } }
+      const vendor = yield* brokenVendor({ status: 200, body })
+      const { video } = yield* makeQueueAdapters([envelopeDocument])
+      const adapter = yield* Effect.orDie(Effect.fromNullishOr(video.get("replicate")))
+      const status = yield* adapter.poll(accountAt(vendor.url), taskOf("replicate", "j"))
+      assert.deepInclude(status, { _tag: "Failed", code: "failed", message: "no" })
     })
   )
 })

@@ -162,6 +162,7 @@ layer(layerTestGateway("embedded", undefined, { catalogFor: builtInCatalog }), {
       { generate_audio: false },
       {
         duration: "9",
+        aspect_ratio: "16:9",
         generate_audio: false,
         multi_prompt: [
           { prompt: "a bear", duration: "4" },
@@ -397,12 +398,14 @@ layer(layerTestGateway("embedded", undefined, { catalogFor: builtInCatalog }), {
       assert.deepNestedInclude(listed.body, {
         "durations.only": [4, 8],
         "parameters.mood.values": ["calm", "wild"],
+        ratios: ["16:9", "9:16"],
         resolutions: ["720p", "1080p"]
       })
 
       const refusal = yield* orderVideo(who, { model: "toy-film", prompt: "x", duration: 6 })
       assert.deepNestedInclude(refusal.body, { "error.nearest": 4 })
       for (const [fields, param] of [
+        [{ ratio: "4:3" }, "ratio"],
         [{ mood: "angry" }, "mood"],
         [{ tags: ["a", "b", "c"] }, "tags"],
         [{ tags: ["sea --duration 8"] }, "tags"],
@@ -411,7 +414,10 @@ layer(layerTestGateway("embedded", undefined, { catalogFor: builtInCatalog }), {
         const order = { model: "toy-film", prompt: "x", duration: 8, ...fields }
         const invalidOrder = yield* orderVideo(who, order)
         assert.strictEqual(invalidOrder.status, 400, invalidOrder.text)
-        assert.deepNestedInclude(invalidOrder.body, { "error.param": param })
+        assert.deepNestedInclude(invalidOrder.body, {
+          "error.code": "invalid_request",
+          "error.param": param
+        })
       }
       assert.deepInclude(yield* gateway.balance(who), { balance: "10", held: "0" })
       const creation = yield* orderVideo(who, {
@@ -433,6 +439,7 @@ layer(layerTestGateway("embedded", undefined, { catalogFor: builtInCatalog }), {
       assert.strictEqual(submitted?.headers["x-toy"], "1")
       assert.deepInclude(JSON.parse(submitted?.body ?? ""), {
         say: "a bear",
+        shape: "16:9",
         length: "long",
         lines: 720,
         options: { tier: "normal", mood: "calm", tags: ["sea", "night"] }

@@ -14,6 +14,8 @@ const perToken = {
   per_million_tokens: { base: { without_video: "70", with_video: "42" } }
 }
 
+const IMAGE = "https://media.test/sea.png"
+
 /** Models that are newer than the rows of their protocols. */
 const catalogFor = (simulatorUrl: string): typeof CatalogWrite.Encoded => ({
   channels: [
@@ -199,6 +201,23 @@ layer(layerTestGateway("embedded", undefined, { catalogFor }), {
       const { error } = yield* bodyAs(Refused, answer)
       assert.deepInclude(error, facts)
       assert.deepInclude(yield* gateway.balance(who), { balance: "100", held: "0" })
+    })
+  )
+
+  it.effect("an order from a text alone is sent the first ratio of the limits", () =>
+    Effect.gen(function* () {
+      const gateway = yield* Gateway
+      const who = yield* gateway.customer("100")
+      const sent = Effect.map(
+        gateway.simulator.requests,
+        (requests) => requests.findLast(({ method }) => method === "POST")?.body
+      )
+      yield* createVideo(who, { model: "steps", prompt: "a sea" })
+      assert.deepNestedInclude(yield* sent, { "settings.aspect_ratio": "9:16" })
+      yield* createVideo(who, { model: "steps", prompt: "a sea", ratio: "1:1" })
+      assert.deepNestedInclude(yield* sent, { "settings.aspect_ratio": "1:1" })
+      yield* createVideo(who, { model: "steps", prompt: "a sea", image: IMAGE })
+      assert.notNestedProperty(yield* sent, "settings.aspect_ratio")
     })
   )
 

@@ -5,7 +5,13 @@ import { fieldNameOf, valuesAt } from "../../domain/queue/jsonPointer.ts"
 import type { QueueDocument } from "../../domain/queue/QueueDocument.ts"
 import type { VendorLost, VendorRefused } from "../../domain/VendorOutcome.ts"
 import type { ChannelAccount } from "../../services/ProtocolAdapter.ts"
-import { meanings, type RefusalTable, refusalTable, type Shape } from "../wire/refusalTable.ts"
+import {
+  meaningOf,
+  meanings,
+  type RefusalTable,
+  refusalTable,
+  type Shape
+} from "../wire/refusalTable.ts"
 import type { VendorAnswer } from "../wire/vendorAnswer.ts"
 import { refusal, unusableAnswer } from "../wire/vendorFailures.ts"
 import type { StatusNames } from "./videoStatus.ts"
@@ -54,9 +60,13 @@ export const jobIdIn = ({ answers }: QueueDocument, body: unknown): string | nul
 export const filesIn = ({ answers }: QueueDocument, body: unknown): ReadonlyArray<string> =>
   firstAt(body, answers.files, isAddress)
 
+/** Vendors write 0 as the code of no error. */
+const isErrorCode = (value: unknown): value is string | number =>
+  isCode(value) && Number(value) !== 0
+
 /** The code of an error, as the vendor spells it. */
 export const codeIn = ({ answers }: QueueDocument, body: unknown): string | null => {
-  const [code] = firstAt(body, answers.code, isCode)
+  const [code] = firstAt(body, answers.code, isErrorCode)
   return code === undefined ? null : String(code)
 }
 
@@ -108,42 +118,6 @@ export const isFailedResult = (
 const fileFieldsOf = ({ answers }: QueueDocument): ReadonlySet<string> =>
   new Set(answers.files.map((place) => fieldNameOf(place)?.toLowerCase() ?? ""))
 
-/** The failure of an answer that has none of the expected values. */
-export const failedAnswer = (
-  document: QueueDocument,
-  account: ChannelAccount,
-  answer: VendorAnswer
-): VendorRefused | VendorLost => {
-  const message = Predicate.isObject(answer.body) ? messageIn(document, answer.body) : null
-  const fileFields = fileFieldsOf(document)
-  return message === null
-    ? unusableAnswer(account, answer, { fileFields })
-    : refusal(account, answer, { message, fileFields })
-}
-
-/** Whether an answer says that a job was cancelled, by its status or by the code of its error. */
-const isCancelledIn = (document: QueueDocument, body: unknown): boolean => {
-  const code = codeIn(document, body)
-  return (
-    stateIn(document, body)?.meaning === "cancelled" ||
-    (code !== null && document.statuses.cancelled?.includes(code) === true)
-  )
-}
-
-/** The verdict of the vendor that a job has failed. */
-export const failedJob = (
-  document: QueueDocument,
-  account: ChannelAccount,
-  answer: VendorAnswer
-): VendorRefused | VendorLost =>
-  refusal(account, answer, {
-    message: messageIn(document, answer.body) ?? "The vendor failed to do the job",
-    effectiveStatus: isFailedResult(document, answer) ? answer.status : null,
-    isVerdict: true,
-    isCancelled: isCancelledIn(document, answer.body),
-    fileFields: fileFieldsOf(document)
-  })
-
 const textCode = (text: string): string => `text ${text}`
 
 /** The texts of the table that stand in the messages of an error, as codes. */
@@ -183,8 +157,65 @@ export const queueRefusals = (document: QueueDocument): RefusalTable => {
   return { ...table, fileFields: fileFieldsOf(document) }
 }
 
-/** Whether a body is an error in the vendor's form. */
+/**
+ * The text of an error, at the places of the answers or in a form of the refusals. With a status of
+ * success, a form counts only with a code or a text that the document lists, since some vendors
+ * write `{"code": 200, "message": "success"}` around every answer.
+ */
+const errorTextIn = (
+  document: QueueDocument,
+  { status, body }: Pick<VendorAnswer, "status" | "body">
+): string | null => {
+  if (!Predicate.isObject(body)) return null
+  const message = messageIn(document, body)
+  if (message !== null) return message
+  const table = queueRefusals(document)
+  const codes = table.shapes.map((shape) => shape(body)).find((found) => found !== null)
+  if (codes === undefined || (status < 300 && meaningOf(table, codes, status) === null)) return null
+  return textAt(
+    body,
+    document.refusals.shapes.map((shape) => shape.message)
+  )
+}
+
+/** The failure of an answer that has none of the expected values. */
+export const failedAnswer = (
+  document: QueueDocument,
+  account: ChannelAccount,
+  answer: VendorAnswer
+): VendorRefused | VendorLost => {
+  const message = errorTextIn(document, answer)
+  const fileFields = fileFieldsOf(document)
+  return message === null
+    ? unusableAnswer(account, answer, { fileFields })
+    : refusal(account, answer, { message, fileFields })
+}
+
+/** Whether an answer says that a job was cancelled, by its status or by the code of its error. */
+const isCancelledIn = (document: QueueDocument, body: unknown): boolean => {
+  const code = codeIn(document, body)
+  return (
+    stateIn(document, body)?.meaning === "cancelled" ||
+    (code !== null && document.statuses.cancelled?.includes(code) === true)
+  )
+}
+
+/** The verdict of the vendor that a job has failed. */
+export const failedJob = (
+  document: QueueDocument,
+  account: ChannelAccount,
+  answer: VendorAnswer
+): VendorRefused | VendorLost =>
+  refusal(account, answer, {
+    message: messageIn(document, answer.body) ?? "The vendor failed to do the job",
+    effectiveStatus: isFailedResult(document, answer) ? answer.status : null,
+    isVerdict: true,
+    isCancelled: isCancelledIn(document, answer.body),
+    fileFields: fileFieldsOf(document)
+  })
+
+/** Whether a body of an error status is an error in the vendor's form. */
 export const isQueueError =
   (document: QueueDocument) =>
   (body: unknown): boolean =>
-    Predicate.isObject(body) && messageIn(document, body) !== null
+    errorTextIn(document, { status: 400, body }) !== null

@@ -16,8 +16,6 @@ export const VendorBill = Schema.Struct({
 }).pipe(Schema.encodeKeys({ amountNano: "amount" }))
 export type VendorBill = typeof VendorBill.Type
 
-/** The largest plausible bill of one order. */
-const MAX_BILL_NANO = 1_000_000n * NANO_PER_UNIT
 /** Bills have at most four decimals. */
 const STEP_NANO = NANO_PER_UNIT / 10_000n
 
@@ -25,9 +23,7 @@ const STEP_NANO = NANO_PER_UNIT / 10_000n
 const readAmount = (value: unknown): bigint | null => {
   if (typeof value !== "string" && typeof value !== "number") return null
   const amountNano = Result.getOrElse(parseNano(String(value)), () => null)
-  return amountNano !== null && amountNano <= MAX_BILL_NANO && amountNano % STEP_NANO === 0n
-    ? amountNano
-    : null
+  return amountNano !== null && amountNano % STEP_NANO === 0n ? amountNano : null
 }
 
 /**
@@ -42,7 +38,7 @@ export const readBill = (
   const amountNano = amounts
     .map(readAmount)
     .reduce((sum, one) => (sum === null || one === null ? null : sum + one), 0n)
-  return amountNano === null || amountNano > MAX_BILL_NANO ? {} : { bill: { amountNano, unit } }
+  return amountNano === null || amountNano > MAX_AMOUNT_NANO ? {} : { bill: { amountNano, unit } }
 }
 
 /**

@@ -148,14 +148,9 @@ const Refusals = Schema.Struct({
     })
   ),
   statuses: optional(
-    Schema.Record(
-      Schema.String.check(
-        Schema.isPattern(/^(?:40[0-4]|413|415|422)$/, {
-          expected: "a status of refusals: 400 to 404, 413, 415 or 422"
-        })
-      ),
-      Meaning
-    ).annotate({ description: "What HTTP statuses of such errors mean" })
+    Schema.Record(plainText(), Meaning).annotate({
+      description: "What HTTP statuses of such errors mean: 400 to 404, 413, 415 and 422"
+    })
   )
 })
 

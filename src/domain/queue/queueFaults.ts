@@ -68,6 +68,18 @@ function* statusFaults({ statuses, calls: { cancel } }: QueueDocument): Faults {
   }
 }
 
+const refusalStatus = /^(?:40[0-4]|413|415|422)$/
+
+/** Requires statuses with which a vendor refuses before it works. */
+function* refusalFaults({ refusals: { statuses = {} } }: QueueDocument): Faults {
+  for (const status of Object.keys(statuses)) {
+    if (refusalStatus.test(status)) continue
+    const message =
+      "Expected a status of refusals: 400 to 404, 413, 415 or 422. Others prove nothing by themselves: list the code"
+    yield { path: `refusals.statuses.${status}`, message }
+  }
+}
+
 function* answerFaults({ answers }: QueueDocument): Faults {
   for (const name of ["id", "status", "files"] as const) {
     if (answers[name].length > 0) continue
@@ -293,6 +305,7 @@ function* modelFaults(document: QueueDocument): Faults {
 export const documentFaults = (document: QueueDocument): ReadonlyArray<FieldFault> => [
   ...callFaults(document),
   ...answerFaults(document),
+  ...refusalFaults(document),
   ...statusFaults(document),
   ...modelFaults(document)
 ]

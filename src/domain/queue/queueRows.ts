@@ -21,7 +21,7 @@ import { parametersOfModel } from "./queueParameters.ts"
 const exactly = (id: string): RegExp => new RegExp(`^${id.replaceAll(/[^\w ]/g, "\\$&")}$`)
 
 const videoFamilyOf = (document: QueueDocument, model: QueueVideoModel): VideoFamily => {
-  const { id, seconds, smart, resolutions = [], shots, sound = "unset" } = model
+  const { id, seconds, smart, resolutions = [], ratios, shots, sound = "unset" } = model
   const lengths = secondsOfLimit(seconds)
   const parameters = parametersOfModel(model, document)
   return {
@@ -32,6 +32,7 @@ const videoFamilyOf = (document: QueueDocument, model: QueueVideoModel): VideoFa
     ...(hasOneOf(seconds) ? { onlySeconds: lengths } : {}),
     ...(smart === true ? { isSmart: true } : {}),
     resolutions: Resolution.literals.filter((name) => resolutions.includes(name)),
+    ...(ratios === undefined ? {} : { acceptedRatios: ratios }),
     ...(shots === undefined ? {} : { shots }),
     sound,
     parameters: Object.keys(parameters),

@@ -60,7 +60,7 @@ export interface VideoProtocolRow extends VideoParameters {
   readonly families?: ReadonlyArray<VideoFamily>
   /** The forms of a model without a family; those of `anyForm` if missing. */
   readonly unknownForms?: Pick<VideoFamily, "forms">
-  /** Whether the families' seconds and resolutions are those of their models, and not only hints. */
+  /** Whether the seconds, resolutions and ratios of families limit their models, and are not hints. */
   readonly isLimitedByFamily?: true
   /** The closed interval of allowed durations, in whole seconds. */
   readonly seconds: readonly [min: number, max: number]
@@ -81,6 +81,8 @@ export interface VideoProtocolRow extends VideoParameters {
   readonly shots?: ShotLimits
   /** The ratios of `sizes.ts` that the vendor supports; all of them if missing. */
   readonly ratios?: ReadonlyArray<Ratio>
+  /** The only ratios that the model of the row accepts, from its family; any if missing. */
+  readonly acceptedRatios?: ReadonlyArray<Ratio>
   /** Whether an input image decides the shape, so that no ratio is sent with it. */
   readonly isShapedByImage?: boolean
   /** Whether the vendor makes sound if the order does not say so; true if missing. */
@@ -246,13 +248,13 @@ export const familiesOf = (
 }
 
 /**
- * The row with the shots of one model, and with its durations and resolutions if the families state
- * them.
+ * The row with the shots of one model, and with its durations, resolutions and ratios if the
+ * families state them.
  */
 export const rowOfModel = (row: VideoProtocolRow, upstreamModel: string): VideoProtocolRow => {
   const family = familyOf(row.families ?? [], upstreamModel)
   if (family === null) return row
-  const { seconds, onlySeconds, resolutions, shots } = family
+  const { seconds, onlySeconds, resolutions, acceptedRatios, shots } = family
   const shotLimits = shots === undefined ? {} : { shots }
   if (row.isLimitedByFamily !== true) return shots === undefined ? row : { ...row, shots }
   const { onlySeconds: _, ...otherFields } = row
@@ -261,6 +263,7 @@ export const rowOfModel = (row: VideoProtocolRow, upstreamModel: string): VideoP
     ...shotLimits,
     seconds,
     resolutions,
+    ...(acceptedRatios === undefined ? {} : { acceptedRatios }),
     ...(onlySeconds === undefined ? {} : { onlySeconds })
   }
 }

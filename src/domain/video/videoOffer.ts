@@ -87,13 +87,14 @@ const commonInputs = (one: InputLimits | undefined, other: InputLimits | undefin
 }
 
 const ratiosOf = (
-  row: Pick<VideoProtocolRow, "ratios">,
+  row: Pick<VideoProtocolRow, "ratios" | "acceptedRatios">,
   { model, mount }: LimitsOfMount
 ): Pick<VideoOffer, "ratios" | "acceptedRatios"> => {
-  if (model?.ratios === undefined && mount?.ratios === undefined) {
+  const ownRatios = model?.ratios ?? row.acceptedRatios
+  if (ownRatios === undefined && mount?.ratios === undefined) {
     return row.ratios === undefined ? {} : { ratios: row.ratios }
   }
-  const ratios = common(model?.ratios ?? row.ratios ?? allRatios, mount?.ratios)
+  const ratios = common(ownRatios ?? row.ratios ?? allRatios, mount?.ratios)
   return { ratios, acceptedRatios: ratios }
 }
 
@@ -111,7 +112,8 @@ export const videoOffer = (
   const { onlySeconds } = row
   const ownSeconds = onlySeconds === undefined ? row.seconds : { one_of: onlySeconds }
   const seconds = model?.seconds ?? ownSeconds
-  const shape: Pick<VideoOffer, "ratios" | "isShapedByImage"> = (row.relays ? listed : row) ?? {}
+  const shape: Pick<VideoProtocolRow, "ratios" | "acceptedRatios" | "isShapedByImage"> =
+    (row.relays ? listed : row) ?? {}
   const inputs = commonInputs(model?.inputs, mount?.inputs)
   const prompts = [model?.max_prompt, mount?.max_prompt].filter((most) => most !== undefined)
   return {

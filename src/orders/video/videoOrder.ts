@@ -90,7 +90,7 @@ export const makeVideoOrder = Effect.fnUntraced(function* (
       (error) => (wish === null ? error : openaiErrorOf(error))
     )
     yield* checkWait(body, input)
-    const [{ inputs, sku, generateAudio: sound }] = mounts
+    const [{ inputs, sku, ratio, generateAudio: sound }] = mounts
     const size = orderedSize(input, wish, sku)
 
     /** The texts that the vendor gets and may repeat in its messages. */
@@ -106,7 +106,7 @@ export const makeVideoOrder = Effect.fnUntraced(function* (
     const summary = {
       ...inputs,
       ...sku,
-      ratio: input.ratio,
+      ratio,
       sound,
       ...(size === null ? {} : { size }),
       ...(source === null ? {} : { source }),
@@ -117,7 +117,7 @@ export const makeVideoOrder = Effect.fnUntraced(function* (
     const acceptedAs = (id: string): AcceptedVideo => ({
       id,
       kind: kindOf(model.id, quote),
-      shape: { ratio: input.ratio, size, source },
+      shape: { ratio, size, source },
       isWaiting: false
     })
 
@@ -142,6 +142,7 @@ export const makeVideoOrder = Effect.fnUntraced(function* (
           accounts,
           sku,
           parameters,
+          ratio: ratioOfMount,
           blocks,
           keyName,
           generateAudio,
@@ -154,6 +155,7 @@ export const makeVideoOrder = Effect.fnUntraced(function* (
               Effect.map(
                 adapter.submit(account, {
                   ...input,
+                  ratio: ratioOfMount,
                   generateAudio,
                   blocks: withAddresses(blocks, addresses),
                   parameters,

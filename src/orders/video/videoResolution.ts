@@ -332,6 +332,7 @@ export const makeVideoResolution = Effect.gen(function* () {
             quote: ordered.isCapped ? capVideoQuote(priced.quote) : priced.quote,
             adapter,
             parameters,
+            ratio: limits.ratio,
             blocks,
             keyName,
             isMarked: isMarked(parameters, fields)

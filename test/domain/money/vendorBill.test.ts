@@ -16,7 +16,9 @@ describe("the vendor's own bill", () => {
     ["0", 1n, 0n],
     ["1000000", 1_000_000_000_000n, 1_000_000_000_000_000_000n],
     ["1000000", 1_000_000_000_001n, null],
-    ["1000000.0001", 1n, null]
+    // Some vendors bill in points, of which an order takes millions.
+    ["1000000000", 100n, 100_000_000_000n],
+    ["1000000000.0001", 1n, null]
   ])("of %s at %s nano-units costs %s", (amount, priceNano, costNano) => {
     assert.strictEqual(reportedCostOf(billed(amount), priceNano), costNano)
   })

@@ -76,6 +76,12 @@ describe("a document", () => {
       "statuses.finished: Expected the name of a finished job"
     ],
     [
+      "a status that proves no refusal",
+      { ...toyDocument, refusals: { ...toyDocument.refusals, statuses: { "429": "rate" } } },
+      "refusals.statuses.429: Expected a status of refusals: 400 to 404, 413, 415 or 422. " +
+        "Others prove nothing by themselves: list the code"
+    ],
+    [
       "a model twice, and one without a prompt",
       { ...toyDocument, models: [draw, { ...draw, fields: { n: "/count" } }] },
       'models[1].id: "draw" is listed twice',
@@ -337,10 +343,15 @@ describe("the rows of a document", () => {
   assert.isDefined(row)
 
   it("have the limits of each model", () => {
-    const { seconds, onlySeconds, resolutions } = rowOfModel(row, "film/one")
+    const { seconds, onlySeconds, resolutions, acceptedRatios } = rowOfModel(row, "film/one")
     assert.deepStrictEqual(
-      { seconds, onlySeconds, resolutions },
-      { seconds: [4, 8], onlySeconds: [4, 8], resolutions: ["720p", "1080p"] }
+      { seconds, onlySeconds, resolutions, acceptedRatios },
+      {
+        seconds: [4, 8],
+        onlySeconds: [4, 8],
+        resolutions: ["720p", "1080p"],
+        acceptedRatios: ["16:9", "9:16"]
+      }
     )
     assert.deepStrictEqual(rowOfModel(row, "film/two").seconds, [6, 6])
     assert.isUndefined(rowOfModel(row, "film/two").onlySeconds)

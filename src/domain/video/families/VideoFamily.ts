@@ -7,6 +7,7 @@
 import { Result } from "effect"
 import type { VendorParameters } from "../../catalog/vendorParameters.ts"
 import type { ShotLimits } from "../shots.ts"
+import type { Ratio } from "../sizes.ts"
 import type { Resolution } from "../tiers.ts"
 import type { ImageRole } from "../VideoBody.ts"
 import type { VideoBlock } from "../VideoInput.ts"
@@ -70,6 +71,8 @@ export interface VideoFamily<Mode extends string = string> {
   /** Whether the model can choose the duration, which is -1 in the vendor's API. */
   readonly isSmart?: boolean
   readonly resolutions: ReadonlyArray<Resolution>
+  /** The only ratios that can be ordered; any if missing. */
+  readonly acceptedRatios?: ReadonlyArray<Ratio>
   /** What the model takes of shots; missing if an order cannot list them. */
   readonly shots?: ShotLimits
   readonly sound: SoundOfModel
