@@ -40,6 +40,8 @@ import { layerAuditor } from "./operations/Auditor.ts"
 import { layerMonitor } from "./operations/Monitor.ts"
 import { layerOrders } from "./orders/Orders.ts"
 import { layerQuotes } from "./orders/QuoteAnswers.ts"
+import { layerStoredContentMemory } from "./orders/StoredContentMemory.ts"
+import { layerConversations } from "./orders/text/responses/conversations.ts"
 import { layerQueueJobs } from "./orders/video/queueJobs.ts"
 import { layerUsualTimes } from "./polling/CompletionTimes.ts"
 import { layerPoller, layerRecovery } from "./polling/Poller.ts"
@@ -87,6 +89,7 @@ export const layerStores = (secrets: Secrets) =>
 
 /** The use cases. They require stores and adapters. */
 export const layerUseCases = Layer.mergeAll(layerOrders, layerTaskSettlement, layerQuotes).pipe(
+  Layer.provide(layerConversations.pipe(Layer.provideMerge(layerStoredContentMemory))),
   Layer.provideMerge([layerUsualTimes, layerChannelHealth]),
   Layer.provideMerge(layerShutdown)
 )

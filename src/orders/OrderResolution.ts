@@ -133,6 +133,9 @@ const jsonService = <Adapter>(adapter: Adapter | undefined): WorkService<Adapter
 const textService = (_: ProtocolTables, { text }: Adapters, protocol: string) =>
   jsonService(text.get(protocol))
 
+/** The modalities of texts. */
+export const textModalities = ["chat", "vlm"] as const
+
 export const noLimits = () => Result.succeed(undefined)
 
 /**
@@ -147,7 +150,7 @@ export const chatRequest = (
   return {
     body,
     metadata: metadataOf({ metadata }),
-    modalities: ["chat", "vlm"],
+    modalities: textModalities,
     sizeField: "max_tokens",
     expectedBy: (model) => estimateChat(body, limitsOf(model)),
     serviceOf: textService,

@@ -1,5 +1,5 @@
 /** Runs paid orders of every kind, at most one order for each idempotency key. */
-import { Context, Deferred, Effect, Layer } from "effect"
+import { Context, Deferred, Effect, Layer, type Scope } from "effect"
 import { makeKeyTurns } from "../channels/keyTurns.ts"
 import {
   type IdempotencyConflict,
@@ -35,7 +35,8 @@ import {
   chatRequest,
   embeddingRequest,
   makeOrderResolution,
-  rerankRequest
+  rerankRequest,
+  textModalities
 } from "./OrderResolution.ts"
 import type { PaidOrder } from "./orderValue.ts"
 import { makePaidOrders } from "./paidOrder.ts"
@@ -50,9 +51,10 @@ import { makeWorkOrder } from "./text/workOrder.ts"
 import { makeQueueDispatch } from "./video/queueDispatch.ts"
 import { type AcceptedVideo, makeVideoOrder } from "./video/videoOrder.ts"
 
-type OrderResultOr<A, E = never> = Effect.Effect<
+type OrderResultOr<A, E = never, R = never> = Effect.Effect<
   OrderResult<A>,
-  E | OrderRefusal | IdempotencyConflict | IdempotencyMismatch
+  E | OrderRefusal | IdempotencyConflict | IdempotencyMismatch,
+  R
 >
 
 /**
@@ -115,13 +117,14 @@ export class Orders extends Context.Service<
     chat(caller: Caller, body: ChatBody, key?: string): OrderResultOr<AnswerBody | StreamedAnswer>
     /**
      * Like `chat`, in the form of the Responses API. The response is stored after its charge where
-     * its client wants that.
+     * its client wants that. The memory of its stored conversation is reserved until the scope
+     * closes.
      */
     response(
       caller: Caller,
       body: ResponsesBody,
       key?: string
-    ): OrderResultOr<AnswerBody | StreamedResponse>
+    ): OrderResultOr<AnswerBody | StreamedResponse, never, Scope.Scope>
     /** Like `chat`, in the form of the Messages API. */
     message(
       caller: Caller,
@@ -241,18 +244,18 @@ const makeIdempotentPaths = Effect.gen(function* () {
     editTask: tasksAt("/v1/images/edits", "image"),
     chat: withIdempotency<AnswerBody | StreamedAnswer>({
       path: "/v1/chat/completions",
-      modalities: ["chat", "vlm"],
+      modalities: textModalities,
       replayOf: replays.text
     }),
     response: withIdempotency<AnswerBody | StreamedResponse>({
       path: "/v1/responses",
-      modalities: ["chat", "vlm"],
+      modalities: textModalities,
       replayOf: replays.text,
       storedAnswer
     }),
     message: withIdempotency<AnswerBody | StreamedResponse>({
       path: "/v1/messages",
-      modalities: ["chat", "vlm"],
+      modalities: textModalities,
       replayOf: replays.text
     }),
     embeddings: withIdempotency({
@@ -357,10 +360,10 @@ export const layerOrders = Layer.effect(
         : runToEnd(workOrder(caller, chatRequest(body)), key)
 
     /** Runs a text that its client gets in the form of another API than chats. */
-    const runTranslated = <E>(
+    const runTranslated = <E, R>(
       caller: Caller,
       { stream }: OrderBody,
-      translation: Effect.Effect<TranslatedText, E>,
+      translation: Effect.Effect<TranslatedText, E, R>,
       key: RequestKey | null
     ) =>
       Effect.flatMap(

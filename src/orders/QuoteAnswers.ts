@@ -230,7 +230,7 @@ export const layerQuotes = Layer.effect(
           caller,
           Effect.flatMap(responseRequest(caller, body), ({ request }) =>
             resolve.work(caller, request)
-          )
+          ).pipe(Effect.scoped)
         ),
       message: (caller, body) =>
         quoteWithMoney(

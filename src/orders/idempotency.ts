@@ -1,7 +1,7 @@
 /** Places one order for all requests with the same `Idempotency-Key`. */
 import { Effect, Result } from "effect"
 import type { Modality } from "../domain/catalog/Modality.ts"
-import type { Overloaded, UpstreamError } from "../domain/Errors.ts"
+import type { Overloaded, RateLimited, UpstreamError } from "../domain/Errors.ts"
 import { failAsOverloaded } from "../runtime/databaseErrors.ts"
 import type { Caller } from "../services/Access.ts"
 import {
@@ -35,7 +35,7 @@ interface OrderingPath<A> {
     organizationId: string,
     orderId: string,
     body: OrderBody
-  ) => Effect.Effect<A | null>
+  ) => Effect.Effect<A | null, RateLimited>
 }
 
 /** What the body of every order has. */
@@ -67,7 +67,7 @@ export const makeWithIdempotency = Effect.gen(function* () {
       { organizationId }: Caller,
       body: OrderBody,
       recalled: FirstAnswer
-    ): Effect.Effect<OrderResult<A>, RepeatRefusal | Overloaded> => {
+    ): Effect.Effect<OrderResult<A>, RepeatRefusal | Overloaded | RateLimited> => {
       if (recalled._tag === "Refused") {
         return Effect.succeed({ answer: Result.fail(recalled.error), isReplay: true })
       }
@@ -87,12 +87,16 @@ export const makeWithIdempotency = Effect.gen(function* () {
         : Effect.succeed(replayed(answer))
     }
 
-    return <E>(
+    return <E, R>(
       caller: Caller,
       body: OrderBody,
       key: string | undefined,
-      order: (key: RequestKey | null) => Effect.Effect<A, E | KeyAlreadyUsed>
-    ): Effect.Effect<OrderResult<A>, E | RepeatRefusal | ModelRefusal | Overloaded> => {
+      order: (key: RequestKey | null) => Effect.Effect<A, E | KeyAlreadyUsed, R>
+    ): Effect.Effect<
+      OrderResult<A>,
+      E | RepeatRefusal | ModelRefusal | Overloaded | RateLimited,
+      R
+    > => {
       const { organizationId, models } = caller
       if (key === undefined) {
         return Effect.catchIf(Effect.map(order(null), firstResult), isKeyAlreadyUsed, () =>

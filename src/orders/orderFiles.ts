@@ -10,11 +10,11 @@ import type { FileReference } from "../domain/mediaUrls.ts"
 import { type FieldFault, MAX_FIELD_FAULTS, withoutFaults } from "../domain/requestFields.ts"
 import { failAsOverloaded } from "../runtime/databaseErrors.ts"
 import { Settings } from "../runtime/Settings.ts"
-import { makeShares } from "../runtime/Shares.ts"
 import type { Caller } from "../services/Access.ts"
 import { Files, type MediaFile } from "../services/files/Files.ts"
 import { makeFileBytes } from "../services/files/fileBytes.ts"
 import { BucketFault } from "../services/results/ArchiveBucket.ts"
+import { StoredContentMemory } from "./StoredContentMemory.ts"
 
 /** The files of an order by their ids. */
 export type OrderedFiles = ReadonlyMap<string, MediaFile>
@@ -101,13 +101,6 @@ export const urlSecondsOf = ({ taskDeadlineSeconds }: Pick<Settings, "taskDeadli
 
 /** The time-out for reading all files of an order together, before the hold is taken. */
 const READ_TIMEOUT = "1 minute"
-/**
- * The maximum shares of the memory budget for bodies that files within orders may use: the share of
- * all organisations together, and the share of one organisation.
- */
-const FILES_SHARE = 0.5
-const ORGANIZATION_SHARE = 0.25
-
 const budgetExhausted = new Overloaded({
   message:
     "Other orders' files take all the room there is for them; send this one again in a moment",
@@ -126,12 +119,8 @@ const unreadable = new Overloaded({
 export const makeFileAddresses = Effect.gen(function* () {
   const bytes = yield* makeFileBytes
   const settings = yield* Settings
-  const { bodyBudgetBytes } = settings
+  const memory = yield* StoredContentMemory
   const urlSeconds = urlSecondsOf(settings)
-  const budget = makeShares({
-    perOwner: Math.floor(bodyBudgetBytes * ORGANIZATION_SHARE),
-    total: Math.floor(bodyBudgetBytes * FILES_SHARE)
-  })
 
   /**
    * Converts the file to a data URL, chunk by chunk, so that the event loop is never blocked for
@@ -169,7 +158,7 @@ export const makeFileAddresses = Effect.gen(function* () {
         : bytes.presign({ ...file, organizationId }, urlSeconds)
     const inline = [...files.values()].filter(isInline)
     const size = inline.reduce((sum, file) => sum + Math.ceil(file.bytes / 3) * 4, 0)
-    if (size > 0 && !(yield* budget.reserve(organizationId, size))) return yield* budgetExhausted
+    if (size > 0 && !(yield* memory.reserve(organizationId, size))) return yield* budgetExhausted
     const addresses = yield* Effect.forEach(files.values(), (file) =>
       Effect.map(addressOf(file), (address) => [file.id, address] as const)
     ).pipe(

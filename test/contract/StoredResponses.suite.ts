@@ -3,7 +3,11 @@ import { assert, type Vitest } from "@effect/vitest"
 import { Effect } from "effect"
 import { responseIdOf } from "../../src/domain/responses/responseIds.ts"
 import { Ledger } from "../../src/services/Ledger.ts"
-import { type NewResponse, StoredResponses } from "../../src/services/results/StoredResponses.ts"
+import {
+  MAX_CONVERSATION,
+  type NewResponse,
+  StoredResponses
+} from "../../src/services/results/StoredResponses.ts"
 import { jobId, organization, type Stores, usageOf } from "../support/ledger.ts"
 
 /** An organisation, and how it orders responses: each with a hold, its row, and then its charge. */
@@ -60,12 +64,17 @@ export const storedResponsesSuite = (it: Vitest.MethodsNonLive<Stores>): void =>
       const content = { id, previousId, response, input }
       assert.deepInclude(yield* stored.find(organizationId, id), content)
       const [first] = (yield* stored.conversation(organizationId, id)) ?? []
-      assert.deepInclude(first, content)
+      assert.strictEqual(first?.id, id)
+      assert.isAbove(first?.bytes ?? 0, JSON.stringify({ response, input }).length - 1)
+      const [loaded, ...others] = yield* stored.load(organizationId, [id, "resp_none"])
+      assert.deepInclude(loaded, content)
+      assert.deepStrictEqual(others, [])
       assert.lengthOf(yield* stored.withItems(organizationId, ["msg_a"]), 1)
 
       assert.isNull(yield* stored.find(other.organizationId, id))
       assert.isNull(yield* stored.conversation(other.organizationId, id))
       assert.deepStrictEqual(yield* stored.withItems(other.organizationId, ["msg_a"]), [])
+      assert.deepStrictEqual(yield* stored.load(other.organizationId, [id]), [])
       assert.isFalse(yield* stored.remove(other.organizationId, id))
       assert.isNotNull(yield* stored.find(organizationId, id))
     })
@@ -117,7 +126,40 @@ export const storedResponsesSuite = (it: Vitest.MethodsNonLive<Stores>): void =>
     })
   )
 
-  it.effect("responses are found by any of their items, the newest first", () =>
+  it.effect("a conversation beyond the limit of bytes is not read", () =>
+    Effect.gen(function* () {
+      const stored = yield* StoredResponses
+      const { organizationId, addCharged } = yield* customer
+      const input = [{ role: "user", content: "x".repeat(MAX_CONVERSATION.bytes * 0.4) }] as const
+      const first = yield* addCharged({ input })
+      const second = yield* addCharged({ input, previousId: first.id })
+      const third = yield* addCharged({ input, previousId: second.id })
+      const ids = (id: string) =>
+        Effect.map(
+          stored.conversation(organizationId, id),
+          (sizes) => sizes?.map((size) => size.id) ?? null
+        )
+      assert.deepStrictEqual(yield* ids(second.id), [first.id, second.id])
+      assert.isNull(yield* ids(third.id))
+    })
+  )
+
+  it.effect("responses are loaded in the order of their ids", () =>
+    Effect.gen(function* () {
+      const stored = yield* StoredResponses
+      const { organizationId, addCharged } = yield* customer
+      const one = yield* addCharged()
+      const two = yield* addCharged()
+      const ids = [two.id, one.id]
+      const responses = yield* stored.load(organizationId, ids)
+      assert.deepStrictEqual(
+        responses.map(({ id }) => id),
+        ids
+      )
+    })
+  )
+
+  it.effect("of each item the newest response is found, the newest first", () =>
     Effect.gen(function* () {
       const stored = yield* StoredResponses
       const { organizationId, addCharged } = yield* customer
@@ -125,8 +167,9 @@ export const storedResponsesSuite = (it: Vitest.MethodsNonLive<Stores>): void =>
       const two = yield* addCharged({ itemIds: ["msg_2", "msg_3"] })
       const ids = (...items: ReadonlyArray<string>) =>
         Effect.map(stored.withItems(organizationId, items), (all) => all.map(({ id }) => id))
-      assert.deepStrictEqual(yield* ids("msg_2"), [two.id, one.id])
+      assert.deepStrictEqual(yield* ids("msg_2"), [two.id])
       assert.deepStrictEqual(yield* ids("msg_1", "msg_3"), [two.id, one.id])
+      assert.deepStrictEqual(yield* ids("msg_2", "msg_3"), [two.id])
       assert.deepStrictEqual(yield* ids("msg_3"), [two.id])
       assert.deepStrictEqual(yield* ids("msg_4"), [])
     })

@@ -324,6 +324,21 @@ for (const kind of databasesInTurn(import.meta.filename)) {
       })
     )
 
+    it.effect("a model that cannot be ordered is refused before its conversation is read", () =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const who = yield* gateway.customer("1")
+        const previous_response_id = "resp_none"
+        for (const [model, code] of [
+          ["nope", "model_not_found"],
+          ["paint-1", "modality_mismatch"]
+        ]) {
+          const answer = yield* askResponse(who, respond("x", { model, previous_response_id }))
+          assert.strictEqual((yield* errorOf(answer)).code, code)
+        }
+      })
+    )
+
     it.effect("an expired response is found no more, and its row goes", () =>
       Effect.gen(function* () {
         const gateway = yield* Gateway
@@ -448,3 +463,68 @@ for (const kind of databasesInTurn(import.meta.filename)) {
     )
   })
 }
+
+layer(
+  layerTestGateway(
+    "embedded",
+    { ...quickSettings, bodyBudgetBytes: 2 * 1024 * 1024 },
+    { catalogFor: responsesCatalog() }
+  ),
+  { excludeTestServices: true, timeout: "60 seconds" }
+)("the memory of stored conversations", (it) => {
+  it.effect("is bounded for each organisation, and free again when the order is answered", () =>
+    Effect.gen(function* () {
+      const gateway = yield* Gateway
+      const vendor = yield* heldStream
+      yield* gateway.admin("/catalog", {
+        method: "PUT",
+        json: responsesCatalog(vendor.url)(gateway.simulator.url)
+      })
+      const who = yield* gateway.customer("100")
+      const { id } = yield* made(who, respond("x".repeat(300_000)))
+      const more = { previous_response_id: id }
+      const running = yield* Effect.forkChild(
+        askResponse(who, respond("two", { ...more, model: "talk-held", stream: true }))
+      )
+      yield* vendor.write(chunkOf("first"))
+
+      const refused = yield* askResponse(who, respond("three", more))
+      assert.strictEqual(refused.status, 503, refused.text)
+      assert.strictEqual((yield* errorOf(refused)).code, "overloaded")
+      assert.strictEqual(refused.headers.get("retry-after"), "1")
+      // Conversations of other organisations and small ones have room.
+      const other = yield* gateway.customer("100")
+      const { id: otherId } = yield* made(other, respond("x".repeat(300_000)))
+      yield* made(other, respond("two", { previous_response_id: otherId }))
+      const { id: shortId } = yield* made(who, respond("short"))
+      yield* made(who, respond("two", { previous_response_id: shortId }))
+
+      yield* vendor.write(counted(10, 20))
+      yield* vendor.end
+      assert.strictEqual((yield* Fiber.join(running)).status, 200)
+      yield* askResponse(who, respond("three", more)).pipe(
+        Effect.delay("20 millis"),
+        Effect.repeat({ until: ({ status }) => status === 200 }),
+        Effect.timeout("20 seconds")
+      )
+      yield* gateway.verify
+    })
+  )
+
+  it.effect("is refused to items that are stored in more than an order may repeat", () =>
+    Effect.gen(function* () {
+      const who = yield* Effect.flatMap(Gateway, (gateway) => gateway.customer("1000"))
+      const text = "x".repeat(900_000)
+      const ids = Array.from({ length: 40 }, (_, index) => `msg_${index}`)
+      for (const id of ids) {
+        yield* made(who, respond([{ type: "message", id, role: "user", content: text }]))
+      }
+      const references = (count: number) =>
+        ids.slice(0, count).map((id) => ({ type: "item_reference", id }))
+      const refused = yield* askResponse(who, respond(references(40)))
+      assert.strictEqual(refused.status, 400, refused.text)
+      assert.strictEqual((yield* errorOf(refused)).param, "input")
+      yield* made(who, respond(references(2)))
+    })
+  )
+})

@@ -8,6 +8,8 @@ import { CatalogDocument, type CatalogWrite } from "../../src/domain/catalog/Cat
 import { DEFAULT_KEY } from "../../src/domain/catalog/channelKeys.ts"
 import { layerOrders } from "../../src/orders/Orders.ts"
 import { layerQuotes } from "../../src/orders/QuoteAnswers.ts"
+import { layerStoredContentMemory } from "../../src/orders/StoredContentMemory.ts"
+import { layerConversations } from "../../src/orders/text/responses/conversations.ts"
 import { Catalog, makeSnapshot } from "../../src/services/Catalog.ts"
 import { ChannelCredentials } from "../../src/services/channels/ChannelCredentials.ts"
 import { ChannelQueue } from "../../src/services/channels/ChannelQueue.ts"
@@ -133,6 +135,7 @@ const layerWire = Layer.effect(
 export const layerInProcessWith = (catalogFor: (vendors: string) => CatalogText) => {
   const catalog = catalogFor(ORIGIN)
   return Layer.merge(layerOrders, layerQuotes).pipe(
+    Layer.provide(layerConversations.pipe(Layer.provideMerge(layerStoredContentMemory))),
     Layer.provide([
       layerLedger,
       Layer.mock(Budgets, { listApplicable: () => Effect.succeed([]) }),

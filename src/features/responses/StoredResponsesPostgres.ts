@@ -20,6 +20,12 @@ const ResponseRow = Schema.Struct({
   content: Schema.Uint8Array
 })
 
+const Size = Schema.Struct({ id: Schema.String, bytes: Schema.Int })
+const PlacedSize = Schema.Struct({
+  ...Size.fields,
+  previousId: Schema.NullOr(Schema.String)
+})
+
 const Content = Schema.fromJsonString(ResponseContent)
 const encodeContent = Schema.encodeSync(Content)
 const decodeContent = Schema.decodeUnknownEffect(Content)
@@ -91,31 +97,45 @@ export const layerStoredResponses = Layer.effect(
       }),
       conversation: Effect.fn("StoredResponses.conversation")(function* (organizationId, id) {
         if (!isStorable(id)) return null
-        const rows = yield* rowsOf(ResponseRow)(
+        const rows = yield* rowsOf(PlacedSize)(
           retryBriefly(sql`
             WITH RECURSIVE conversation AS (
-              SELECT r.*, 1 AS position, octet_length(r.content)::bigint AS bytes
+              SELECT r.id, r.previous_id, 1 AS position, octet_length(r.content) AS bytes,
+                     octet_length(r.content)::bigint AS all_bytes
                 FROM responses r ${chargedOrders(organizationId)}
                WHERE r.organization_id = ${organizationId} AND r.id = ${id} AND r.expires_at > now()
               UNION ALL
-              SELECT r.*, c.position + 1, c.bytes + octet_length(r.content)
+              SELECT r.id, r.previous_id, c.position + 1, octet_length(r.content),
+                     c.all_bytes + octet_length(r.content)
                 FROM conversation c
                 JOIN responses r ON r.organization_id = ${organizationId} AND r.id = c.previous_id
                WHERE r.expires_at > now() AND c.position < ${MAX_CONVERSATION.responses}::int
-                 AND c.bytes < ${MAX_CONVERSATION.bytes}::bigint)
-            SELECT ${columns} FROM conversation r ORDER BY r.position DESC`)
+                 AND c.all_bytes + octet_length(r.content) <= ${MAX_CONVERSATION.bytes}::bigint)
+            SELECT id, previous_id AS "previousId", bytes FROM conversation ORDER BY position DESC`)
         )
-        const responses = yield* openAll(organizationId, rows)
-        const isWhole = responses.length === rows.length && responses[0]?.previousId === null
-        return isWhole ? responses : null
+        return rows[0]?.previousId === null ? rows : null
       }),
       withItems: Effect.fn("StoredResponses.withItems")(function* (organizationId, itemIds) {
+        const ids = itemIds.filter(isStorable)
+        return yield* rowsOf(Size)(
+          retryBriefly(sql`
+            WITH found AS (
+              SELECT DISTINCT ON (item) item, r.id, r.order_id, octet_length(r.content) AS bytes
+                FROM responses r ${chargedOrders(organizationId)}
+                     CROSS JOIN LATERAL unnest(r.item_ids) item
+               WHERE r.organization_id = ${organizationId} AND r.expires_at > now()
+                 AND r.item_ids && ${ids}::text[] AND item = ANY (${ids}::text[])
+               ORDER BY item, r.order_id DESC)
+            SELECT DISTINCT order_id, id, bytes FROM found ORDER BY order_id DESC`)
+        )
+      }),
+      load: Effect.fn("StoredResponses.load")(function* (organizationId, ids) {
         const rows = yield* rowsOf(ResponseRow)(
           retryBriefly(sql`
-            SELECT ${columns} FROM responses r ${chargedOrders(organizationId)}
-             WHERE r.organization_id = ${organizationId} AND r.expires_at > now()
-               AND r.item_ids && ${itemIds.filter(isStorable)}::text[]
-             ORDER BY r.order_id DESC LIMIT ${MAX_CONVERSATION.responses}`)
+            SELECT ${columns} FROM responses r
+             WHERE r.organization_id = ${organizationId} AND r.id = ANY (${ids}::text[])
+               AND r.expires_at > now()
+             ORDER BY array_position(${ids}::text[], r.id)`)
         )
         return yield* openAll(organizationId, rows)
       }),

@@ -95,10 +95,10 @@ const utf8 = new TextEncoder()
 export const dataEvent = (data: string): Uint8Array => utf8.encode(`data: ${data}\n\n`)
 
 /** Places an order with the request's idempotency key, and marks a replayed answer by a header. */
-export const placeOrder = Effect.fnUntraced(function* <Body, A, E>(
+export const placeOrder = Effect.fnUntraced(function* <Body, A, E, R>(
   { headers }: { readonly headers: { readonly "idempotency-key"?: string } },
   body: Body,
-  order: (caller: Caller, body: Body, key?: string) => Effect.Effect<OrderResult<A>, E>
+  order: (caller: Caller, body: Body, key?: string) => Effect.Effect<OrderResult<A>, E, R>
 ) {
   const { answer, isReplay } = yield* order(yield* CurrentCaller, body, headers["idempotency-key"])
   if (isReplay) yield* withHeaders({ "idempotency-replayed": "true" })

@@ -43,8 +43,15 @@ export interface NewResponse extends StoredResponse {
 export const noSuchResponse = (id: string) =>
   new NotFound({ message: `No response is called ${JSON.stringify(id)}` })
 
-/** The most responses of a conversation that are read, and the most bytes of them. */
+/** The most stored responses that an order may repeat, and the most bytes of them. */
 export const MAX_CONVERSATION = { responses: 1000, bytes: 32 * 1024 * 1024 }
+
+/** A stored response that is not read yet. */
+export interface ResponseSize {
+  readonly id: string
+  /** The size of the response and its input as they are stored. */
+  readonly bytes: number
+}
 
 export class StoredResponses extends Context.Service<
   StoredResponses,
@@ -52,17 +59,26 @@ export class StoredResponses extends Context.Service<
     add(response: NewResponse): Effect.Effect<void>
     find(organizationId: string, id: string): Effect.Effect<StoredResponse | null>
     /**
-     * The responses of the conversation that ends with `id`, the first one first. Null where one of
-     * them is not stored any more, or where they are more than `MAX_CONVERSATION`.
+     * The responses of the conversation that ends with `id`, the first one first, without their
+     * content. Null where one of them is not stored any more, or where they are more than
+     * `MAX_CONVERSATION`.
      */
     conversation(
       organizationId: string,
       id: string
-    ): Effect.Effect<ReadonlyArray<StoredResponse> | null>
-    /** The responses that have one of the items in their input or output, the newest first. */
+    ): Effect.Effect<ReadonlyArray<ResponseSize> | null>
+    /**
+     * For each item the newest response that has it in its input or output, without its content, the
+     * newest first.
+     */
     withItems(
       organizationId: string,
       itemIds: ReadonlyArray<string>
+    ): Effect.Effect<ReadonlyArray<ResponseSize>>
+    /** The content of responses, in the order of the ids; those that are gone are left out. */
+    load(
+      organizationId: string,
+      ids: ReadonlyArray<string>
     ): Effect.Effect<ReadonlyArray<StoredResponse>>
     /** False where there is no such response. */
     remove(organizationId: string, id: string): Effect.Effect<boolean>

@@ -3,6 +3,7 @@ import { Clock, Effect, Layer } from "effect"
 import {
   MAX_CONVERSATION,
   type NewResponse,
+  type ResponseSize,
   StoredResponses
 } from "../../services/results/StoredResponses.ts"
 import { MemoryStore } from "../memory/MemoryStore.ts"
@@ -11,6 +12,11 @@ interface TimedResponse {
   readonly added: NewResponse
   readonly expiresAt: number
 }
+
+const sizeOf = ({ id, response, input }: NewResponse): ResponseSize => ({
+  id,
+  bytes: Buffer.byteLength(JSON.stringify({ response, input }))
+})
 
 export const layerStoredResponsesMemory = Layer.effect(
   StoredResponses,
@@ -40,25 +46,33 @@ export const layerStoredResponsesMemory = Layer.effect(
       find: (organizationId, id) => Effect.map(visible, (find) => find(organizationId, id)),
       conversation: (organizationId, id) =>
         Effect.map(visible, (find) => {
-          const conversation: Array<NewResponse> = []
+          const conversation: Array<ResponseSize> = []
+          let allBytes = 0
           for (let next: string | null = id; next !== null; ) {
             const response = find(organizationId, next)
             if (response === null || conversation.length === MAX_CONVERSATION.responses) return null
-            conversation.unshift(response)
+            const size = sizeOf(response)
+            allBytes += size.bytes
+            if (allBytes > MAX_CONVERSATION.bytes) return null
+            conversation.unshift(size)
             next = response.previousId
           }
           return conversation
         }),
       withItems: (organizationId, itemIds) =>
-        Effect.map(visible, (find) =>
-          [...responses.values()]
-            .flatMap(({ added }) => {
-              const hasItem = added.itemIds.some((id) => itemIds.includes(id))
-              const response = hasItem ? find(organizationId, added.id) : null
-              return response === null ? [] : [response]
-            })
+        Effect.map(visible, (find) => {
+          const newestFirst = [...responses.values()]
             .toReversed()
-        ),
+            .filter(({ added }) => find(organizationId, added.id) === added)
+          const newestIds = itemIds.map(
+            (itemId) => newestFirst.find(({ added }) => added.itemIds.includes(itemId))?.added.id
+          )
+          return newestFirst.flatMap(({ added }) =>
+            newestIds.includes(added.id) ? [sizeOf(added)] : []
+          )
+        }),
+      load: (organizationId, ids) =>
+        Effect.map(visible, (find) => ids.flatMap((id) => find(organizationId, id) ?? [])),
       remove: (organizationId, id) =>
         Effect.map(
           visible,

@@ -23,12 +23,13 @@ import type { Caller } from "../../../services/Access.ts"
 import type { TextAnswer, TextPiece } from "../../../services/ProtocolAdapter.ts"
 import { StoredResponses } from "../../../services/results/StoredResponses.ts"
 import type { OrderBody } from "../../idempotency.ts"
-import { chatRequest, type WorkNames } from "../../OrderResolution.ts"
+import { makeModelCheck } from "../../OrderChecks.ts"
+import { chatRequest, textModalities, type WorkNames } from "../../OrderResolution.ts"
 import { StreamedAnswer, StreamedResponse } from "../../streamedAnswer.ts"
 import { currentSeconds, encodeEvents, wholeChat, writeWith } from "../chatPieces.ts"
 import type { TranslatedText } from "../textStream.ts"
 import { failedWhileWriting, hasFailed } from "../workOrder.ts"
-import { makeConversations } from "./conversations.ts"
+import { Conversations } from "./conversations.ts"
 
 const itemIdsOf = (items: ReadonlyArray<object>): ReadonlyArray<string> =>
   items.flatMap((item) => ("id" in item && typeof item.id === "string" ? [item.id] : []))
@@ -37,14 +38,17 @@ const HOUR_SECONDS = 3600
 
 /** The order gets the response with its id, which is stored where its client wants that. */
 export const makeResponseRequests = Effect.gen(function* () {
-  const conversationOf = yield* makeConversations
+  const conversations = yield* Conversations
+  const checkModel = yield* makeModelCheck
   const responseStore = yield* StoredResponses
   const failpoints = yield* Failpoints
   const { responseHours } = yield* Settings
 
   return Effect.fnUntraced(function* (caller: Caller, body: ResponsesBody) {
     const { organizationId } = caller
-    const conversation = yield* conversationOf(organizationId, body)
+    // A request that is refused for its model reads no conversation.
+    yield* checkModel(caller, body.model, textModalities)
+    const conversation = yield* conversations.read(organizationId, body)
     const chat = yield* Effect.fromResult(chatOfResponses(body, conversation.items))
     const base = chatRequest(chat.body)
     const pricedRequest = chatRequest(chat.pricedBody)
@@ -171,9 +175,9 @@ export const makeResponseRequests = Effect.gen(function* () {
 
 /** Makes the function that answers a repeated request from the stored response. */
 export const makeStoredAnswer = Effect.map(
-  StoredResponses,
-  (responseStore) => (organizationId: string, orderId: string, body: OrderBody) =>
-    Effect.map(responseStore.find(organizationId, responseIdOf(orderId)), (match) => {
+  Conversations,
+  (conversations) => (organizationId: string, orderId: string, body: OrderBody) =>
+    Effect.map(conversations.find(organizationId, responseIdOf(orderId)), (match) => {
       if (match === null) return null
       const { response } = match
       if (body.stream !== true) return encodeAnswer(response)
