@@ -166,7 +166,8 @@ export const defaultSettings = {
   channelInFlight: 4096,
   /**
    * Maximum number of received bytes of the bodies of all unanswered requests; at most half of them
-   * for one organisation. Memory may grow to about twice this.
+   * for one organisation. Files and stored conversations within orders may have half of this number
+   * in addition, and a quarter of it for one organisation. Memory may grow to about twice this.
    */
   bodyBudgetBytes: 512 * 1024 * 1024,
   /**
