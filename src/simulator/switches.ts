@@ -16,6 +16,7 @@ const names = new Set([
   "late500",
   "same-job",
   "refuse",
+  "declines",
   "lost",
   "hang",
   "html",

@@ -2,7 +2,6 @@
  * Writes a message of the Messages API, and the events of its stream, from a response. Clients read
  * the blocks of a message one after the other, so a block begins when the one before it has ended.
  */
-import type { Draft } from "../responses/outputItems.ts"
 import { type Fields, fieldsIn, listIn } from "../responses/responseObject.ts"
 import type { ResponseEvent } from "../responses/responseWriter.ts"
 
@@ -213,7 +212,7 @@ export const makeMessageWriter = (head: MessageHead): MessageWriter => {
     return queue.push(block) === 1 ? [startEvent(block)] : []
   }
 
-  const translate = (event: Draft): ReadonlyArray<MessageEvent> => {
+  const translate = (event: ResponseEvent): ReadonlyArray<MessageEvent> => {
     if (event.type === "response.output_item.added") return begin(fieldsIn(event.item))
     const isDone = event.type === "response.output_item.done"
     const id = isDone ? fieldsIn(event.item).id : event.item_id

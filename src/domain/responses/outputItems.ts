@@ -2,11 +2,12 @@
  * The items of a response's output while they are written: texts of an answer, refusals, reasoning,
  * and calls of the client's tools. Each has one part.
  */
+import type { EventType, TextEvents } from "./eventTypes.ts"
 import type { Fields } from "./responseObject.ts"
 
 /** An event without its number in the stream. */
 export interface Draft extends Fields {
-  readonly type: string
+  readonly type: EventType
 }
 
 type ItemStatus = "in_progress" | "completed" | "incomplete"
@@ -67,7 +68,7 @@ const withOpening = <Piece>(
 export interface TextKind {
   readonly prefix: "msg" | "rs"
   /** The prefix of the events of the text. */
-  readonly text: string
+  readonly text: TextEvents
   /** The prefix of the events of the part that has the text. */
   readonly part: "response.content_part" | "response.reasoning_summary_part"
   /** The field that numbers the part within its item. */
@@ -142,7 +143,7 @@ export const openText = (kind: TextKind, place: Place): OpenItem<TextPiece> => {
   const annotations: Array<Fields> = []
   const logprobs: Array<Fields> = []
   let text = ""
-  const part = () => kind.partOf(text, { annotations, logprobs })
+  const part = () => kind.partOf(text, { annotations: [...annotations], logprobs: [...logprobs] })
   const notesOf = (notes: ReadonlyArray<Fields>) => (kind.hasNotes ? { logprobs: notes } : {})
   const itemOf = (status: ItemStatus) => ({
     id: place.id,
@@ -165,7 +166,12 @@ export const openText = (kind: TextKind, place: Place): OpenItem<TextPiece> => {
       }
       for (const annotation of piece.annotations) {
         const annotation_index = annotations.push(annotation) - 1
-        events.push({ type: `${kind.text}.annotation.added`, ...at, annotation_index, annotation })
+        events.push({
+          type: "response.output_text.annotation.added",
+          ...at,
+          annotation_index,
+          annotation
+        })
       }
       return events
     },

@@ -1,10 +1,14 @@
 /** The events of a response that came whole, for a client that ordered a stream. */
+import type { EventType, TextEvents } from "./eventTypes.ts"
 import type { Draft } from "./outputItems.ts"
 import { type Fields, fieldsIn, listIn } from "./responseObject.ts"
 import type { ResponseEvent } from "./responseWriter.ts"
 
 /** The events of a part with a text, by the part's type. */
-const textParts: ReadonlyMap<unknown, { readonly text: string; readonly field: string }> = new Map([
+const textParts: ReadonlyMap<
+  unknown,
+  { readonly text: TextEvents; readonly field: "text" | "refusal" }
+> = new Map([
   ["output_text", { text: "response.output_text", field: "text" }],
   ["refusal", { text: "response.refusal", field: "refusal" }],
   ["reasoning_text", { text: "response.reasoning_text", field: "text" }],
@@ -18,12 +22,22 @@ const partLists = [
 ] as const
 
 /** The field of a call with its input, and the events of the input. */
-const inputs: ReadonlyMap<unknown, { readonly field: string; readonly events: string }> = new Map([
+const inputs: ReadonlyMap<
+  unknown,
+  {
+    readonly field: "arguments" | "input"
+    readonly events: "response.function_call_arguments" | "response.custom_tool_call_input"
+  }
+> = new Map([
   ["function_call", { field: "arguments", events: "response.function_call_arguments" }],
   ["custom_tool_call", { field: "input", events: "response.custom_tool_call_input" }]
 ])
 
-const eventsOfPart = (part: Fields, name: string, at: Fields): ReadonlyArray<Draft> => {
+const eventsOfPart = (
+  part: Fields,
+  name: (typeof partLists)[number]["part"],
+  at: Fields
+): ReadonlyArray<Draft> => {
   const kind = textParts.get(part.type)
   if (kind === undefined) {
     return [
@@ -32,11 +46,24 @@ const eventsOfPart = (part: Fields, name: string, at: Fields): ReadonlyArray<Dra
     ]
   }
   const text = part[kind.field]
-  const notes = part.type === "output_text" ? { logprobs: part.logprobs ?? [] } : {}
-  const isEmpty = text === "" || text === undefined
+  const isAnswer = part.type === "output_text"
+  const notes = isAnswer ? { logprobs: part.logprobs ?? [] } : {}
+  const emptyNotes = isAnswer ? { annotations: [], logprobs: [] } : {}
+  const deltas: ReadonlyArray<Draft> =
+    text === "" || text === undefined
+      ? []
+      : [{ type: `${kind.text}.delta`, ...at, delta: text, ...notes }]
   return [
-    { type: `${name}.added`, ...at, part: { ...part, [kind.field]: "" } },
-    ...(isEmpty ? [] : [{ type: `${kind.text}.delta`, ...at, delta: text, ...notes }]),
+    { type: `${name}.added`, ...at, part: { ...part, [kind.field]: "", ...emptyNotes } },
+    ...deltas,
+    ...listIn(part.annotations).map(
+      (annotation, annotation_index): Draft => ({
+        type: "response.output_text.annotation.added",
+        ...at,
+        annotation_index,
+        annotation
+      })
+    ),
     { type: `${kind.text}.done`, ...at, [kind.field]: text, ...notes },
     { type: `${name}.done`, ...at, part }
   ]
@@ -53,8 +80,10 @@ const eventsInside = (item: Fields, at: Fields): ReadonlyArray<Draft> => {
   }
   const { field, events } = input
   const text = item[field]
+  const deltas: ReadonlyArray<Draft> =
+    text === "" ? [] : [{ type: `${events}.delta`, ...at, delta: text }]
   return [
-    ...(text === "" ? [] : [{ type: `${events}.delta`, ...at, delta: text }]),
+    ...deltas,
     {
       type: `${events}.done`,
       ...at,
@@ -83,6 +112,10 @@ const eventsOfItem = (item: Fields, output_index: number): ReadonlyArray<Draft> 
   { type: "response.output_item.done", output_index, item }
 ]
 
+/** The type of the last event; a response of another status is one that failed. */
+const lastTypeOf = ({ status }: Fields): EventType =>
+  status === "completed" || status === "incomplete" ? `response.${status}` : "response.failed"
+
 /** All events of the response, as if its vendor had written each text at once. */
 export const eventsOfResponse = (response: Fields): ReadonlyArray<ResponseEvent> => {
   const beginning = fieldsIn({
@@ -97,7 +130,7 @@ export const eventsOfResponse = (response: Fields): ReadonlyArray<ResponseEvent>
     { type: "response.created", response: beginning },
     { type: "response.in_progress", response: beginning },
     ...listIn(response.output).flatMap(eventsOfItem),
-    { type: `response.${String(response.status)}`, response }
+    { type: lastTypeOf(response), response }
   ]
   return events.map((event, sequence_number) => ({ ...event, sequence_number }))
 }

@@ -1,6 +1,6 @@
 /** The response object of the Responses API, as clients and the store get it. */
 import { Predicate } from "effect"
-import type { ResponsesBody } from "./ResponsesRequest.ts"
+import type { ResponsesBody, TextFormat, Tool } from "./ResponsesRequest.ts"
 
 export type Fields = Readonly<Record<string, unknown>>
 
@@ -43,11 +43,17 @@ const repeatedFields: Fields = {
   store: true,
   temperature: null,
   tool_choice: "auto",
-  tools: [],
   top_logprobs: 0,
   top_p: null,
   user: null
 }
+
+/** A tool with every field of the standard; a field that the client left out is null. */
+const toolOf = (tool: Tool): Fields =>
+  tool.type === "function" ? { description: null, parameters: null, strict: null, ...tool } : tool
+
+const formatOf = (format: TextFormat): Fields =>
+  format.type === "json_schema" ? { description: null, strict: false, ...format } : format
 
 export const repeatOf = ({ model, request }: Pick<ResponseHead, "model" | "request">): Fields => {
   const values: Fields = request
@@ -62,10 +68,11 @@ export const repeatOf = ({ model, request }: Pick<ResponseHead, "model" | "reque
     ...Object.fromEntries(
       Object.entries(repeatedFields).map(([name, absent]) => [name, values[name] ?? absent])
     ),
+    tools: request.tools?.map(toolOf) ?? [],
     reasoning: { effort: null, summary: reasoning?.generate_summary ?? null, ...reasoning },
     text: {
       ...textFields,
-      format: format ?? { type: "text" },
+      format: formatOf(format ?? { type: "text" }),
       verbosity: verbosity ?? "medium"
     }
   }

@@ -25,7 +25,8 @@ import {
 } from "./responseObject.ts"
 
 /** An event of a streamed response, as its client gets it. */
-export interface ResponseEvent extends Draft {
+export interface ResponseEvent extends Fields {
+  readonly type: string
   readonly sequence_number: number
 }
 
@@ -236,8 +237,8 @@ export const makeChatWriter = (head: ResponseHead): ResponseWriter => {
   const end = (state: Omit<ResponseState, "output" | "usage">): ResponseEnd => {
     const closing = closeAll(state.status === "completed" ? "completed" : "incomplete")
     const response = responseObject(head, { ...state, output, usage })
-    const type = `response.${state.status}`
-    return { events: numberEvents([...closing, { type, response }]), response }
+    const last: Draft = { type: `response.${state.status}`, response }
+    return { events: numberEvents([...closing, last]), response }
   }
 
   return {

@@ -227,9 +227,12 @@ const responseError = namedEvent(
   "error",
   JSON.stringify({
     type: "error",
-    code: "server_error",
-    message: "The server had an error",
-    param: null,
+    error: {
+      type: "server_error",
+      code: "server_error",
+      message: "The server had an error",
+      param: null
+    },
     sequence_number: 1000
   })
 )

@@ -8,6 +8,8 @@ import {
   type ResponseHead
 } from "../../../src/domain/responses/responseObject.ts"
 import { makeChatWriter, type ResponseEvent } from "../../../src/domain/responses/responseWriter.ts"
+import { ownDifferences, recordedOrders } from "../../support/recordedResponseEvents.ts"
+import { differencesOf, orderOf } from "../../support/responseDifferences.ts"
 
 const head = (request: object = {}): ResponseHead => ({
   id: `resp_${"0".repeat(32)}`,
@@ -19,6 +21,8 @@ const head = (request: object = {}): ResponseHead => ({
 const delta = (fields: object, more: object = {}) => ({
   choices: [{ index: 0, delta: fields, ...more }]
 })
+/** The events of a text without links to sources. */
+const ordinary = new Set<string>(recordedOrders.text)
 const finish = (reason: string) => delta({}, { finish_reason: reason })
 const call = (index: number | undefined, fields: object) =>
   delta({ tool_calls: [{ ...(index === undefined ? {} : { index }), ...fields }] })
@@ -179,8 +183,9 @@ describe("a chat written as a response", () => {
     assert.strictEqual(new Set(items.map(({ call_id }) => call_id)).size, calls.length)
   })
 
-  it("annotations and logprobs stand beside the text", () => {
-    const source = { type: "url_citation", url_citation: { url: "https://a.test", title: "A" } }
+  it("annotations and logprobs stand beside the text, in the events that were recorded", () => {
+    const link = { url: "https://a.test", title: "A", start_index: 0, end_index: 1 }
+    const source = { type: "url_citation", url_citation: link }
     const logprob = { token: "a", logprob: -0.1, bytes: [97], top_logprobs: [] }
     const { events, response } = written([
       delta({ content: "a" }, { logprobs: { content: [logprob] } }),
@@ -191,12 +196,22 @@ describe("a chat written as a response", () => {
       {
         type: "output_text",
         text: "a",
-        annotations: [{ type: "url_citation", url: "https://a.test", title: "A" }],
+        annotations: [{ type: "url_citation", ...link }],
         logprobs: [logprob]
       }
     ])
-    const added = events.find(({ type }) => type === "response.output_text.annotation.added")
-    assert.deepInclude(added, { annotation_index: 0, content_index: 0 })
+    const again = eventsOfResponse(response)
+    for (const sent of [events, again]) {
+      assert.deepStrictEqual(
+        differencesOf(sent).filter((difference) => !ownDifferences.has(difference)),
+        ["response.usage: null, recorded object"]
+      )
+      assert.deepStrictEqual(
+        sent.filter(({ type }) => !ordinary.has(type)).map((event) => event.annotation_index),
+        [0]
+      )
+    }
+    assert.deepStrictEqual(orderOf(again), orderOf(events))
   })
 
   it.each([
@@ -267,7 +282,11 @@ describe("a chat written as a response", () => {
   })
 
   it("a response repeats its request, and what stands for a field that was left out", () => {
-    const tools = [{ type: "function", name: "f" }]
+    const tools = [
+      { type: "function", name: "f" },
+      { type: "function", name: "g", description: "d", parameters: {}, strict: true },
+      { type: "custom", name: "h" }
+    ]
     const { response } = written([delta({ content: "a" })], {
       tools,
       instructions: "be brief",
@@ -280,7 +299,10 @@ describe("a chat written as a response", () => {
       object: "response",
       created_at: 1,
       model: "talk-1",
-      tools,
+      tools: [
+        { ...tools[0], description: null, parameters: null, strict: null },
+        ...tools.slice(1)
+      ],
       instructions: "be brief",
       temperature: 0.5,
       top_p: null,

@@ -12,8 +12,12 @@ const callOf = ({ id, type, name }: ToolCall, content: string) =>
 const callDelta = ({ type }: ToolCall, content: string) =>
   type === "function" ? { function: { arguments: content } } : { custom: { input: content } }
 
+/** A text in the field of an answer or, where the model declines, in that of a refusal. */
+const wordsOf = (isRefusal: boolean, text: string) =>
+  isRefusal ? { content: null, refusal: text } : { content: text }
+
 export const wholeChoice = (choice: ChatChoice, index: number) => {
-  const { thoughts, tokens, logprobs, toolCalls, finish } = choice
+  const { thoughts, tokens, isRefusal, logprobs, toolCalls, finish } = choice
   const reasoning = thoughts.length === 0 ? {} : { reasoning_content: thoughts.join("") }
   const isCall = toolCalls.length > 0
   const message = isCall
@@ -23,7 +27,7 @@ export const wholeChoice = (choice: ChatChoice, index: number) => {
         ...reasoning,
         tool_calls: toolCalls.map((call) => callOf(call, call.tokens.join("")))
       }
-    : { role: "assistant", content: tokens.join(""), ...reasoning }
+    : { role: "assistant", ...wordsOf(isRefusal, tokens.join("")), ...reasoning }
   return {
     index,
     message,
@@ -41,13 +45,15 @@ const delta = (index: number, fields: object, logprob?: TokenLogprob) => ({
 
 /** The streamed choices of one choice: the role, each token and the finish reason. */
 export const streamedChoice = (
-  { thoughts, tokens, logprobs, toolCalls, finish }: ChatChoice,
+  { thoughts, tokens, isRefusal, logprobs, toolCalls, finish }: ChatChoice,
   index: number
 ) => ({
   start: delta(index, { role: "assistant", content: toolCalls.length > 0 ? null : "" }),
   deltas: [
     ...thoughts.map((reasoning_content) => delta(index, { reasoning_content })),
-    ...tokens.map((content, position) => delta(index, { content }, logprobs?.[position])),
+    ...tokens.map((token, position) =>
+      delta(index, isRefusal ? { refusal: token } : { content: token }, logprobs?.[position])
+    ),
     ...toolCalls.flatMap((call, position) => [
       delta(index, { tool_calls: [{ index: position, ...callOf(call, "") }] }),
       ...call.tokens.map((token) =>

@@ -2,6 +2,7 @@
 import { Effect, type Schema } from "effect"
 import { numberFrom, sha256 } from "../../digest.ts"
 import { jsonSample } from "../../jsonSample.ts"
+import { isOn, readSwitches } from "../../switches.ts"
 import type { Refusal } from "../../Vendor.ts"
 import { invalid } from "../standardErrors.ts"
 import { type Chat, lastUserText, promptOf, type Tool } from "./chats.ts"
@@ -36,6 +37,8 @@ export interface ChatChoice {
   readonly thoughts: ReadonlyArray<string>
   /** The text, which is empty beside tool calls. */
   readonly tokens: ReadonlyArray<string>
+  /** Whether the text says that the model declines to answer, as with `sim:declines`. */
+  readonly isRefusal: boolean
   /** One for each token of the text; null when the chat did not request them. */
   readonly logprobs: ReadonlyArray<TokenLogprob> | null
   readonly toolCalls: ReadonlyArray<ToolCall>
@@ -139,6 +142,7 @@ const callTools = Effect.fnUntraced(function* (
   return {
     thoughts: thoughtsOf(chat, seed),
     tokens: [],
+    isRefusal: false,
     logprobs: null,
     toolCalls,
     finish: isCut ? "length" : "tool_calls"
@@ -181,11 +185,13 @@ const writeText = Effect.fnUntraced(function* (
   const stopped = tokensBefore(bounded, typeof chat.stop === "string" ? [chat.stop] : chat.stop)
   const tokens = stopped ?? bounded
   const count = chat.top_logprobs ?? 0
+  const isRefusal = isOn(readSwitches(promptOf(chat)), "declines")
   return {
     thoughts: thoughtsOf(chat, seed),
     tokens,
+    isRefusal,
     logprobs:
-      chat.logprobs === true
+      chat.logprobs === true && !isRefusal
         ? tokens.map((token, index) => logprobOf(token, `${seed} ${index} logprob`, count))
         : null,
     toolCalls: [],

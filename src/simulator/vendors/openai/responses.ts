@@ -85,15 +85,20 @@ const Request = Schema.Struct({
         Schema.Struct({
           type: Schema.Literals(["text", "json_object", "json_schema"]),
           name: optional(Schema.String),
-          schema: optional(Schema.Json)
+          description: optional(Schema.String),
+          schema: optional(Schema.Json),
+          strict: optional(Schema.Boolean)
         })
-      )
+      ),
+      verbosity: optional(Schema.String)
     })
   ),
   reasoning: optional(
     Schema.Struct({ effort: optional(Schema.String), summary: optional(Schema.String) })
   ),
-  include: optional(Schema.Array(Schema.String))
+  include: optional(Schema.Array(Schema.String)),
+  top_logprobs: optional(Schema.Int),
+  stream_options: optional(Schema.Struct({ include_obfuscation: optional(Schema.Boolean) }))
 })
 export type ResponsesRequest = typeof Request.Type
 
@@ -144,6 +149,7 @@ export const decodeResponse = Effect.fnUntraced(function* (
   }
   const { input, instructions, text, tools, tool_choice, reasoning } = request
   const format = text?.format
+  const hasLogprobs = request.include?.includes("message.output_text.logprobs") ?? false
   const chat = yield* decodeChat(
     JSON.parse(
       JSON.stringify({
@@ -159,6 +165,7 @@ export const decodeResponse = Effect.fnUntraced(function* (
         tool_choice: choiceOf(tool_choice),
         parallel_tool_calls: request.parallel_tool_calls,
         reasoning_effort: reasoning?.effort,
+        ...(hasLogprobs ? { logprobs: true, top_logprobs: request.top_logprobs } : {}),
         response_format:
           format === undefined || format.type !== "json_schema"
             ? format
@@ -171,19 +178,44 @@ export const decodeResponse = Effect.fnUntraced(function* (
 
 // Responses
 
+/** A piece in which an item is streamed, with what its event has beside the text. */
+interface Piece {
+  readonly delta: string
+  readonly notes: Fields
+}
+
 /** An item of the output with the pieces in which it is streamed. */
 interface Output {
   readonly item: Fields
-  readonly pieces: ReadonlyArray<string>
+  readonly pieces: ReadonlyArray<Piece>
 }
+
+/** The characters that hide from an eavesdropper how long a piece is. */
+const OBFUSCATED_LENGTH = 16
+
+const piecesOf = (
+  { stream_options }: ResponsesRequest,
+  deltas: ReadonlyArray<string>,
+  notesOf: (index: number) => Fields = () => ({})
+): ReadonlyArray<Piece> =>
+  deltas.map((delta, index) => ({
+    delta,
+    notes: {
+      ...notesOf(index),
+      ...(stream_options?.include_obfuscation === false
+        ? {}
+        : { obfuscation: sha256(delta).slice(0, OBFUSCATED_LENGTH - delta.length) })
+    }
+  }))
 
 const idOf = (prefix: string, seed: string) => `${prefix}_${sha256(seed).slice(0, 32)}`
 
 const thoughtsOf = (
-  { reasoning, include = [] }: ResponsesRequest,
+  request: ResponsesRequest,
   { thoughts }: ChatChoice,
   seed: string
 ): ReadonlyArray<Output> => {
+  const { reasoning, include = [] } = request
   if (thoughts.length === 0) return []
   const text = thoughts.join("")
   const hasSummary = reasoning?.summary !== undefined
@@ -197,7 +229,7 @@ const thoughtsOf = (
           ? { encrypted_content: Buffer.from(text).toString("base64") }
           : {})
       },
-      pieces: hasSummary ? thoughts : []
+      pieces: hasSummary ? piecesOf(request, thoughts) : []
     }
   ]
 }
@@ -220,20 +252,30 @@ const outputsOf = (
         call_id: id,
         name
       },
-      pieces: tokens
+      pieces: piecesOf(request, tokens)
     }
   })
+  const { isRefusal, logprobs, tokens } = choice
   const message: Output = {
     item: {
       id: idOf("msg", seed),
       type: "message",
       status,
       content: [
-        { type: "output_text", annotations: [], logprobs: [], text: choice.tokens.join("") }
+        isRefusal
+          ? { type: "refusal", refusal: tokens.join("") }
+          : {
+              type: "output_text",
+              annotations: [],
+              logprobs: logprobs ?? [],
+              text: tokens.join("")
+            }
       ],
       role: "assistant"
     },
-    pieces: choice.tokens
+    pieces: piecesOf(request, tokens, (index) =>
+      isRefusal ? {} : { logprobs: logprobs?.slice(index, index + 1) ?? [] }
+    )
   }
   return [
     ...thoughtsOf(request, choice, seed),
@@ -243,7 +285,7 @@ const outputsOf = (
 
 type ChatUsage = ReturnType<typeof chatUsage>
 
-const detailsOf = (details: unknown): object => (typeof details === "object" ? { ...details } : {})
+const detailsOf = (details: unknown): Fields => (typeof details === "object" ? { ...details } : {})
 
 const usageOf = (usage: ChatUsage, { thoughts }: ChatChoice) => {
   const { prompt_tokens_details, completion_tokens_details }: Fields = usage
@@ -265,34 +307,51 @@ export interface WrittenResponse {
   readonly usage: ChatUsage
 }
 
+const textOf = ({ format, verbosity = "medium" }: NonNullable<ResponsesRequest["text"]> = {}) => ({
+  format:
+    format?.type === "json_schema"
+      ? { description: null, strict: false, ...format }
+      : (format ?? { type: "text" }),
+  verbosity
+})
+
 const headOf = (entry: AcceptedEntry, request: ResponsesRequest) => ({
   id: entry.upstream_id,
   object: "response",
   created_at: Math.floor(Date.parse(entry.at) / 1000),
   background: false,
+  completed_at: null,
   error: null,
   incomplete_details: null,
   instructions: request.instructions ?? null,
   max_output_tokens: request.max_output_tokens ?? null,
+  max_tool_calls: null,
   model: entry.model,
   parallel_tool_calls: request.parallel_tool_calls ?? true,
   previous_response_id: null,
+  prompt_cache_key: null,
   reasoning: { effort: null, summary: null, ...request.reasoning },
+  safety_identifier: null,
+  service_tier: "default",
   store: request.store ?? true,
   temperature: 1,
-  text: request.text ?? { format: { type: "text" } },
+  text: textOf(request.text),
   tool_choice: request.tool_choice ?? "auto",
   tools: request.tools ?? [],
+  top_logprobs: request.top_logprobs ?? 0,
   top_p: 1,
   truncation: "disabled",
+  user: null,
   metadata: {}
 })
 
 /** The response without its usage, which `sim:nousage` leaves out. */
 export const responseOf = (entry: AcceptedEntry, { request, choice }: WrittenResponse): Fields => {
   const isCut = choice.finish === "length"
+  const head = headOf(entry, request)
   return {
-    ...headOf(entry, request),
+    ...head,
+    completed_at: isCut ? null : head.created_at,
     status: isCut ? "incomplete" : "completed",
     incomplete_details: isCut ? { reason: "max_output_tokens" } : null,
     output: outputsOf(request, choice, entry.upstream_id).map(({ item }) => item)
@@ -301,52 +360,86 @@ export const responseOf = (entry: AcceptedEntry, { request, choice }: WrittenRes
 
 export const responseUsage = ({ usage, choice }: WrittenResponse) => usageOf(usage, choice)
 
+/** What differs between the events of texts. */
+interface TextForm {
+  /** The events of the part that has the text, and the part's number in its item. */
+  readonly part: "content_part" | "reasoning_summary_part"
+  readonly index: Fields
+  /** The events of the text, and its field in the last of them and in the part. */
+  readonly kind: "output_text" | "refusal" | "reasoning_summary_text"
+  readonly field: "text" | "refusal"
+  readonly emptyPart: Fields
+}
+
+const answerForm: TextForm = {
+  part: "content_part",
+  index: { content_index: 0 },
+  kind: "output_text",
+  field: "text",
+  emptyPart: { type: "output_text", annotations: [], logprobs: [], text: "" }
+}
+
+const refusalForm: TextForm = {
+  ...answerForm,
+  kind: "refusal",
+  field: "refusal",
+  emptyPart: { type: "refusal", refusal: "" }
+}
+
+const summaryForm: TextForm = {
+  ...answerForm,
+  part: "reasoning_summary_part",
+  index: { summary_index: 0 },
+  kind: "reasoning_summary_text",
+  emptyPart: { type: "summary_text", text: "" }
+}
+
+const eventsOfText = (
+  { part, index, kind, field, emptyPart }: TextForm,
+  pieces: ReadonlyArray<Piece>,
+  place: Fields,
+  finalPart: Fields
+): ReadonlyArray<Event> => {
+  const at = { ...place, ...index }
+  const notes = kind === "output_text" ? { logprobs: finalPart.logprobs } : {}
+  return [
+    { type: `response.${part}.added`, ...at, part: emptyPart },
+    ...pieces.map((piece) => ({
+      type: `response.${kind}.delta`,
+      ...at,
+      delta: piece.delta,
+      ...piece.notes
+    })),
+    { type: `response.${kind}.done`, ...at, [field]: finalPart[field], ...notes },
+    { type: `response.${part}.done`, ...at, part: finalPart }
+  ]
+}
+
+const firstOf = (parts: unknown): Fields => (Array.isArray(parts) ? detailsOf(parts[0]) : {})
+
 /** The events of one item, between the one that adds it and the one that ends it. */
 const eventsOfItem = ({ item, pieces }: Output, output_index: number): ReadonlyArray<Event> => {
   const at = { item_id: item.id, output_index }
-  const text = pieces.join("")
-  const withPart = (
-    part: string,
-    kind: string,
-    index: Fields,
-    partOf: (written: string) => Fields,
-    extra: Fields = {}
-  ): ReadonlyArray<Event> => [
-    { type: `response.${part}.added`, ...at, ...index, part: partOf("") },
-    ...pieces.map((delta) => ({
-      type: `response.${kind}.delta`,
-      ...at,
-      ...index,
-      delta,
-      ...extra
-    })),
-    { type: `response.${kind}.done`, ...at, ...index, text, ...extra },
-    { type: `response.${part}.done`, ...at, ...index, part: partOf(text) }
-  ]
   switch (item.type) {
     case "reasoning":
-      return pieces.length === 0
-        ? []
-        : withPart(
-            "reasoning_summary_part",
-            "reasoning_summary_text",
-            { summary_index: 0 },
-            (written) => ({ type: "summary_text", text: written })
-          )
-    case "message":
-      return withPart(
-        "content_part",
-        "output_text",
-        { content_index: 0 },
-        (written) => ({ type: "output_text", annotations: [], logprobs: [], text: written }),
-        { logprobs: [] }
-      )
+      return pieces.length === 0 ? [] : eventsOfText(summaryForm, pieces, at, firstOf(item.summary))
+    case "message": {
+      const part = firstOf(item.content)
+      return eventsOfText(part.type === "refusal" ? refusalForm : answerForm, pieces, at, part)
+    }
     default: {
-      const isFunction = item.type === "function_call"
-      const kind = isFunction ? "function_call_arguments" : "custom_tool_call_input"
+      const [kind, field] =
+        item.type === "function_call"
+          ? ["function_call_arguments", "arguments"]
+          : ["custom_tool_call_input", "input"]
       return [
-        ...pieces.map((delta) => ({ type: `response.${kind}.delta`, ...at, delta })),
-        { type: `response.${kind}.done`, ...at, [isFunction ? "arguments" : "input"]: text }
+        ...pieces.map(({ delta, notes }) => ({
+          type: `response.${kind}.delta`,
+          ...at,
+          delta,
+          ...notes
+        })),
+        { type: `response.${kind}.done`, ...at, [field]: item[field] }
       ]
     }
   }
