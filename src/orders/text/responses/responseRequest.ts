@@ -10,7 +10,8 @@ import {
   makeOwnWriter,
   outputOf,
   ownRequestOf,
-  ownResponseOf
+  ownResponseOf,
+  type ReasoningMaker
 } from "../../../domain/responses/ownResponses.ts"
 import type { ResponsesBody } from "../../../domain/responses/ResponsesRequest.ts"
 import { eventsOfResponse } from "../../../domain/responses/responseEvents.ts"
@@ -21,6 +22,7 @@ import { Failpoints } from "../../../runtime/Failpoints.ts"
 import { Settings } from "../../../runtime/Settings.ts"
 import type { Caller } from "../../../services/Access.ts"
 import type { TextAnswer, TextPiece } from "../../../services/ProtocolAdapter.ts"
+import { ReasoningMakers } from "../../../services/results/ReasoningMakers.ts"
 import { StoredResponses } from "../../../services/results/StoredResponses.ts"
 import type { OrderBody } from "../../idempotency.ts"
 import { chatRequest, type WorkNames } from "../../OrderResolution.ts"
@@ -39,6 +41,7 @@ const HOUR_SECONDS = 3600
 export const makeResponseRequests = Effect.gen(function* () {
   const conversationOf = yield* makeConversations
   const responseStore = yield* StoredResponses
+  const reasoningMakers = yield* ReasoningMakers
   const failpoints = yield* Failpoints
   const { responseHours } = yield* Settings
 
@@ -48,7 +51,6 @@ export const makeResponseRequests = Effect.gen(function* () {
     const chat = yield* Effect.fromResult(chatOfResponses(body, conversation.items))
     const base = chatRequest(chat.body)
     const pricedRequest = chatRequest(chat.pricedBody)
-    const ownBody = ownRequestOf(body, conversation.items)
     const createdAtSeconds = yield* currentSeconds
     let orderId = ""
     let response: Fields | null = null
@@ -62,11 +64,16 @@ export const makeResponseRequests = Effect.gen(function* () {
       request: body
     })
 
-    const presentAnswer = ({ model }: WorkNames, answer: TextAnswer, isOwn: boolean) =>
+    /** `maker` is null for the answer of a vendor of chats. */
+    const presentAnswer = (
+      { model }: WorkNames,
+      answer: TextAnswer,
+      maker: ReasoningMaker | null
+    ) =>
       Effect.map(currentSeconds, (now): TextAnswer => {
         const head = headOf(model)
-        if (isOwn) {
-          response = ownResponseOf(head, wholeChat(answer))
+        if (maker !== null) {
+          response = ownResponseOf(head, wholeChat(answer), maker)
         } else {
           const whole = makeChatWriter(head)
           whole.add(wholeChat(answer))
@@ -92,26 +99,35 @@ export const makeResponseRequests = Effect.gen(function* () {
       },
       requestWork: ({ complete, responses }, account, names) => {
         const { upstreamModel } = names
+        const maker = reasoningMakers.of(organizationId, account)
         return responses === undefined
           ? complete(account, { upstreamModel, body: base.body }).pipe(
               Effect.filterOrFail(
                 (answer) => !hasFailed(answer),
                 () => failedWhileWriting
               ),
-              Effect.flatMap((answer) => presentAnswer(names, answer, false))
+              Effect.flatMap((answer) => presentAnswer(names, answer, null))
             )
           : responses
-              .complete(account, { upstreamModel, body: ownBody })
-              .pipe(Effect.flatMap((answer) => presentAnswer(names, answer, true)))
+              .complete(account, {
+                upstreamModel,
+                body: ownRequestOf(body, conversation.items, maker)
+              })
+              .pipe(Effect.flatMap((answer) => presentAnswer(names, answer, maker)))
       },
       streamText: ({ stream, responses }, account, { upstreamModel, model }, take) => {
         const head = headOf(model)
-        writer = responses === undefined ? makeChatWriter(head) : makeOwnWriter(head)
+        const maker = reasoningMakers.of(organizationId, account)
+        writer = responses === undefined ? makeChatWriter(head) : makeOwnWriter(head, maker)
         const write = writeWith(writer.add)
         const takeWritten = (pieces: ReadonlyArray<TextPiece>) => take(pieces.map(write))
         return responses === undefined
           ? stream(account, { upstreamModel, body: base.body }, takeWritten)
-          : responses.stream(account, { upstreamModel, body: ownBody }, takeWritten)
+          : responses.stream(
+              account,
+              { upstreamModel, body: ownRequestOf(body, conversation.items, maker) },
+              takeWritten
+            )
       }
     }
 
