@@ -5,7 +5,7 @@
 import { Cause, Effect, Exit, Result } from "effect"
 import { encodeAnswer, JSON_TYPE } from "../../../domain/RawAnswer.ts"
 import { invalidFields } from "../../../domain/requestFields.ts"
-import { chatOfResponses } from "../../../domain/responses/chatOfResponses.ts"
+import { chatOfResponses, responsePlaces } from "../../../domain/responses/chatOfResponses.ts"
 import {
   makeOwnWriter,
   outputOf,
@@ -18,6 +18,7 @@ import { eventsOfResponse } from "../../../domain/responses/responseEvents.ts"
 import { responseIdOf } from "../../../domain/responses/responseIds.ts"
 import type { Fields, ResponseHead } from "../../../domain/responses/responseObject.ts"
 import { makeChatWriter, type ResponseWriter } from "../../../domain/responses/responseWriter.ts"
+import { placeVendorRefusal } from "../../../domain/text/translatedChat.ts"
 import { Failpoints } from "../../../runtime/Failpoints.ts"
 import { Settings } from "../../../runtime/Settings.ts"
 import type { Caller } from "../../../services/Access.ts"
@@ -49,8 +50,8 @@ export const makeResponseRequests = Effect.gen(function* () {
     const { organizationId } = caller
     const conversation = yield* conversationOf(organizationId, body)
     const chat = yield* Effect.fromResult(chatOfResponses(body, conversation.items))
-    const base = chatRequest(chat.body)
-    const pricedRequest = chatRequest(chat.pricedBody)
+    const base = chatRequest(chat.body, responsePlaces)
+    const pricedRequest = chatRequest(chat.pricedBody, responsePlaces)
     const createdAtSeconds = yield* currentSeconds
     let orderId = ""
     let response: Fields | null = null
@@ -87,7 +88,6 @@ export const makeResponseRequests = Effect.gen(function* () {
       ...base,
       expectedBy: pricedRequest.expectedBy,
       checkLimits: pricedRequest.checkLimits,
-      sizeField: "max_output_tokens",
       serviceOf: (_, { text }, protocol) => {
         const adapter = text.get(protocol)
         if (adapter === undefined) return undefined
@@ -102,6 +102,7 @@ export const makeResponseRequests = Effect.gen(function* () {
         const maker = reasoningMakers.of(organizationId, account)
         return responses === undefined
           ? complete(account, { upstreamModel, body: base.body }).pipe(
+              Effect.mapError(placeVendorRefusal(responsePlaces)),
               Effect.filterOrFail(
                 (answer) => !hasFailed(answer),
                 () => failedWhileWriting
@@ -122,7 +123,10 @@ export const makeResponseRequests = Effect.gen(function* () {
         const write = writeWith(writer.add)
         const takeWritten = (pieces: ReadonlyArray<TextPiece>) => take(pieces.map(write))
         return responses === undefined
-          ? stream(account, { upstreamModel, body: base.body }, takeWritten)
+          ? Effect.mapError(
+              stream(account, { upstreamModel, body: base.body }, takeWritten),
+              placeVendorRefusal(responsePlaces)
+            )
           : responses.stream(
               account,
               { upstreamModel, body: ownRequestOf(body, conversation.items, maker) },
