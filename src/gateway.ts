@@ -56,6 +56,7 @@ import { layerShutdown } from "./runtime/Shutdown.ts"
 import type { Secrets } from "./secrets.ts"
 import { layerPollerPulse } from "./services/Operations.ts"
 import { layerContentLinks } from "./services/results/ContentLinks.ts"
+import { layerReasoningMakers } from "./services/results/ReasoningMakers.ts"
 import { layerVault } from "./services/Vault.ts"
 import { version } from "./version.ts"
 
@@ -82,6 +83,7 @@ export const layerStores = (secrets: Secrets) =>
     Layer.provideMerge(layerChannelCredentials),
     Layer.provideMerge(layerVault(secrets.masterKey, secrets.previousMasterKey)),
     Layer.provideMerge(layerContentLinks(secrets.masterKey, secrets.previousMasterKey)),
+    Layer.provideMerge(layerReasoningMakers(secrets.masterKey, secrets.previousMasterKey)),
     Layer.provideMerge(mcp.layerOrderQuotes(secrets.masterKey, secrets.previousMasterKey)),
     Layer.provideMerge(layerCrypto),
     Layer.provideMerge(layerSchema)

@@ -15,6 +15,8 @@ const Manifest = Schema.fromJsonString(
 
 const Package = Schema.StructWithRest(
   Schema.Struct({
+    version: Schema.optionalKey(Schema.String),
+    dependencies: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
     dev: Schema.optionalKey(Schema.Boolean),
     devOptional: Schema.optionalKey(Schema.Boolean)
   }),
@@ -26,18 +28,48 @@ const Lockfile = Schema.fromJsonString(
   ])
 )
 
+const nameOf = (folder: string): string => folder.split("node_modules/").at(-1) ?? folder
+
 /**
- * The packages that an installation brings, by the lockfile, as CycloneDX in JSON. npm leaves out a
- * package that development needs too, so it gets a lockfile without what only development needs.
+ * The packages in the bundle, as an installation would have them. What they need beside is not in the
+ * package, and npm would miss it.
  */
-export const billOfMaterials = (root: string): string => {
+const bundledEntries = (
+  packages: Readonly<Record<string, typeof Package.Type>>,
+  bundled: ReadonlySet<string>
+) => {
+  const names = new Set([...bundled].map(nameOf))
+  return [...bundled].map((folder) => {
+    const entry = packages[folder]
+    if (entry === undefined) throw new Error(`${folder} is bundled, and the lockfile has it not`)
+    const { dev, devOptional, dependencies = {}, peerDependencies, ...others } = entry
+    const needs = Object.entries(dependencies).filter(([name]) => names.has(name))
+    return [folder, { ...others, dependencies: Object.fromEntries(needs) }] as const
+  })
+}
+
+/**
+ * The packages that an installation brings, by the lockfile, and those in the console's bundle, by
+ * their folders in the lockfile, as CycloneDX in JSON. npm leaves out a package that development
+ * needs too, so it gets a lockfile without what only development needs.
+ */
+export const billOfMaterials = (root: string, bundled: ReadonlySet<string>): string => {
   const read = (file: string) => readFileSync(join(root, file), "utf8")
   const { name, version, dependencies } = Schema.decodeUnknownSync(Manifest)(read("package.json"))
   const lockfile = Schema.decodeUnknownSync(Lockfile)(read("package-lock.json"))
-  const packages = Object.entries(lockfile.packages).filter(
+  const installed = Object.entries(lockfile.packages).filter(
     ([path, { dev, devOptional }]) => path !== "" && dev !== true && devOptional !== true
   )
-  const manifest = { name, version, dependencies }
+  const entries = bundledEntries(lockfile.packages, bundled)
+  const ofBundle = entries.flatMap(([folder, entry]) =>
+    folder === `node_modules/${nameOf(folder)}` ? [[nameOf(folder), entry.version]] : []
+  )
+  const packages = { ...Object.fromEntries(entries), ...Object.fromEntries(installed) }
+  const manifest = {
+    name,
+    version,
+    dependencies: { ...Object.fromEntries(ofBundle), ...dependencies }
+  }
   const temporary = mkdtempSync(join(tmpdir(), "bill-"))
   // npm names the package after its folder.
   const folder = join(temporary, name)
@@ -46,7 +78,7 @@ export const billOfMaterials = (root: string): string => {
     writeFileSync(join(folder, "package.json"), JSON.stringify(manifest))
     writeFileSync(
       join(folder, "package-lock.json"),
-      JSON.stringify({ ...lockfile, packages: { "": manifest, ...Object.fromEntries(packages) } })
+      JSON.stringify({ ...lockfile, packages: { "": manifest, ...packages } })
     )
     return execFileSync(
       "npm",

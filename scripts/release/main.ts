@@ -11,6 +11,7 @@ import { mkdir, readdir, readFile, writeFile } from "node:fs/promises"
 import { join, resolve } from "node:path"
 import { parseArgs } from "node:util"
 import packageJson from "../../package.json" with { type: "json" }
+import { bundledPackages } from "../console/bundledPackages.ts"
 import { billOfMaterials } from "./billOfMaterials.ts"
 import { envelopeOf, type HashedFile, sha256, statementOf } from "./provenance.ts"
 
@@ -48,7 +49,10 @@ const release = async (out: string, repository: string, isOffline: boolean): Pro
   if (!isOffline) run("npm", "audit", "signatures")
   await mkdir(out, { recursive: true })
   run("npm", "pack", "--pack-destination", out)
-  await writeFile(join(out, `${FILE_NAME}.cdx.json`), billOfMaterials(root))
+  await writeFile(
+    join(out, `${FILE_NAME}.cdx.json`),
+    billOfMaterials(root, await bundledPackages())
+  )
   const files = [
     await hashFile(out, `${FILE_NAME}.tgz`),
     await hashFile(out, `${FILE_NAME}.cdx.json`)

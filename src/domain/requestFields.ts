@@ -55,6 +55,11 @@ const fittingFaults = (
   return [{ path: typePath, message: `Expected ${expected}` }]
 }
 
+const shortList = (path: Path, least: number): FieldFault => ({
+  path: formatPath(path),
+  message: `Expected at least ${least} ${least === 1 ? "item" : "items"}`
+})
+
 const faultsAt = (issue: SchemaIssue.Issue, path: Path): ReadonlyArray<FieldFault> => {
   switch (issue._tag) {
     case "Pointer":
@@ -65,6 +70,12 @@ const faultsAt = (issue: SchemaIssue.Issue, path: Path): ReadonlyArray<FieldFaul
       return faultsAt(issue.issue, path)
     case "AnyOf":
       if (issue.issues.length > 0) return fittingFaults(issue, path)
+      break
+    case "MissingKey": {
+      // An item that is missing has no place in the document; the list that is too short has one.
+      const last = path.at(-1)
+      if (typeof last === "number") return [shortList(path.slice(0, -1), last + 1)]
+    }
   }
   return formatIssue(issue).issues.map(({ path: innerPath = [], message }) => ({
     path: formatPath([...path, ...innerPath]),

@@ -38,6 +38,12 @@ import {
   checkEmbeddingAnswer
 } from "../domain/text/textAnswerSize.ts"
 import { chatOutput, estimateChat, estimateEmbedding } from "../domain/text/textEstimate.ts"
+import {
+  type ChatPlaces,
+  placeOf,
+  placeRefusal,
+  samePlaces
+} from "../domain/text/translatedChat.ts"
 import type { VendorFailure } from "../domain/VendorOutcome.ts"
 import { upstreamErrorOf } from "../domain/VendorOutcome.ts"
 import { Settings } from "../runtime/Settings.ts"
@@ -140,10 +146,12 @@ export const noLimits = () => Result.succeed(undefined)
 
 /**
  * The request of a chat order. The standard form allows metadata only together with `store`, so
- * metadata is removed from an order without `store`.
+ * metadata is removed from an order without `store`. A chat that stands for a request of another API
+ * is refused by the places of its fields in that request.
  */
 export const chatRequest = (
-  order: ChatBody
+  order: ChatBody,
+  places: ChatPlaces = samePlaces
 ): WholeRequest<TextAdapter> & { readonly body: ChatBody } => {
   const { metadata = null, ...withoutMetadata } = order
   const body: ChatBody = order.store === true ? order : withoutMetadata
@@ -151,11 +159,14 @@ export const chatRequest = (
     body,
     metadata: metadataOf({ metadata }),
     modalities: textModalities,
-    sizeField: "max_tokens",
+    sizeField: placeOf(places, "max_tokens"),
     expectedBy: (model) => estimateChat(body, limitsOf(model)),
     serviceOf: textService,
     checkLimits: (model, expected, bounds) =>
-      checkChatAnswer(body, chatOutput(body, limitsOf(model)), expected, bounds),
+      Result.mapError(
+        checkChatAnswer(body, chatOutput(body, limitsOf(model)), expected, bounds),
+        placeRefusal(places)
+      ),
     requestWork: (adapter, account, { upstreamModel }) =>
       adapter.complete(account, { upstreamModel, body })
   }

@@ -9,7 +9,12 @@ import { Redacted } from "effect"
  * The purposes of derived keys. The text of a purpose is an input of the derivation, so changing it
  * makes stored secrets or signed links invalid.
  */
-type KeyPurpose = "channel credentials" | "key id" | "content links" | "order quotes"
+type KeyPurpose =
+  | "channel credentials"
+  | "key id"
+  | "content links"
+  | "order quotes"
+  | "reasoning makers"
 
 export const deriveKey = (
   masterKey: Redacted.Redacted<Uint8Array>,

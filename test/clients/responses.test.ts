@@ -8,7 +8,7 @@ import { Agent, tool as agentTool, OpenAIProvider, Runner } from "@openai/agents
 import { Effect } from "effect"
 import OpenAI from "openai"
 import { zodResponsesFunction, zodTextFormat } from "openai/helpers/zod"
-import type { ResponseInput } from "openai/resources/responses/responses"
+import type { ResponseInput, ResponseStreamEvent } from "openai/resources/responses/responses"
 import type { Reasoning } from "openai/resources/shared"
 import { demoCatalog } from "../../src/demoCatalog.ts"
 import { usesAiModel, Weather } from "../support/aiModels.ts"
@@ -109,6 +109,23 @@ layer(layerTestGateway("postgres", quickSettings, { catalogFor: demoCatalog }), 
       assert.strictEqual(final.output_text, text)
       const read = yield* done(() => client.responses.retrieve(final.id))
       assert.deepStrictEqual([read.status, read.usage], ["completed", final.usage])
+      const streamed = yield* done(async () => {
+        const events: Array<ResponseStreamEvent> = []
+        const stream = await client.responses.retrieve(final.id, { stream: true })
+        for await (const event of stream) events.push(event)
+        return events
+      })
+      assert.deepStrictEqual(
+        streamed.map(({ type }) => type),
+        [...textEvents]
+      )
+      const end = streamed.at(-1)
+      assert.deepStrictEqual(end?.type === "response.completed" && end.response.output, read.output)
+      const error = yield* rejection(() =>
+        client.responses.retrieve(final.id, { stream: true, starting_after: 3 })
+      )
+      assert.instanceOf(error, OpenAI.BadRequestError)
+      assert.deepInclude(error, { param: "starting_after" })
     })
   )
 

@@ -5,7 +5,13 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { databasesInTurn } from "../support/databases.ts"
-import { bodyAs, type Customer, Gateway, layerTestGateway } from "../support/gateway.ts"
+import {
+  bodyAs,
+  type Customer,
+  Gateway,
+  layerTestGateway,
+  quickSettings
+} from "../support/gateway.ts"
 import { askMcp } from "../support/mcp.ts"
 import { speechCatalog } from "../support/speechCatalog.ts"
 
@@ -52,6 +58,37 @@ const budgetedKey = Effect.fnUntraced(function* ({ organizationId, memberId }: C
     bodyAs(Spent, answer)
   )
   return { key, spent }
+})
+
+const Quote = Schema.Struct({
+  result: Schema.Struct({ structuredContent: Schema.Struct({ expires_at: Schema.String }) })
+})
+
+layer(
+  layerTestGateway(
+    "postgres",
+    { ...quickSettings, idempotencySeconds: 60 },
+    { catalogFor: speechCatalog }
+  ),
+  {
+    excludeTestServices: true,
+    timeout: "60 seconds"
+  }
+)("quotes where idempotency keys are stored for a minute", (it) => {
+  it.effect("a quote expires before the key of its order is free", () =>
+    Effect.gen(function* () {
+      const gateway = yield* Gateway
+      const { key } = yield* gateway.customer("1")
+      const args = { model: "paint-1", prompt: "a lighthouse" }
+      const answer = yield* askMcp({ url: gateway.url, key }, "tools/call", {
+        name: "get_quote",
+        arguments: args
+      })
+      const { result } = yield* Effect.orDie(Schema.decodeUnknownEffect(Quote)(answer))
+      const { expires_at } = result.structuredContent
+      assert.isAtMost(Date.parse(expires_at), Date.now() + 60_000)
+    })
+  )
 })
 
 for (const kind of databasesInTurn(import.meta.filename)) {

@@ -339,6 +339,53 @@ for (const kind of databasesInTurn(import.meta.filename)) {
       })
     )
 
+    it.effect.each([[false], [true]] as const)(
+      "encrypted reasoning goes back to its own vendor's account alone: stream %s",
+      ([stream]) =>
+        Effect.gen(function* () {
+          const gateway = yield* Gateway
+          const who = yield* gateway.customer("1")
+          const order = { model: "talk-own", stream, reasoning: { effort: "low" } }
+          const answer = yield* askResponse(who, respond("one", order))
+          assert.strictEqual(answer.status, 200, answer.text)
+          const first = stream
+            ? responseEventsIn(answer.text).at(-1)?.response
+            : yield* bodyAs(ResponseBody, answer)
+          const { id, output } = first ?? assert.fail("no response")
+          const [reasoning] = output.filter(({ type }) => type === "reasoning")
+          const text = String(reasoning?.encrypted_content)
+          const encrypted = text.slice(text.indexOf(".") + 1)
+          assert.notStrictEqual(encrypted, text)
+          if (stream) assert.notInclude(answer.text, `"encrypted_content":"${encrypted}`)
+
+          const user = { role: "user", content: "two" }
+          /** The reasoning that the vendor gets with an order. */
+          const sentWith = Effect.fnUntraced(function* (customer: Customer, json: object) {
+            yield* gateway.simulator.clearRequests
+            const next = yield* askResponse(customer, json)
+            assert.strictEqual(next.status, 200, next.text)
+            const [request] = yield* gateway.simulator.requests
+            return [
+              ...JSON.stringify(request?.body).matchAll(/"encrypted_content":"([^"]*)"/g)
+            ].map(([, blob]) => blob)
+          })
+          const stored = (model: string) =>
+            respond([user], { model, stream, previous_response_id: id })
+          const replayed = (model: string, items: ReadonlyArray<object> = output) =>
+            respond([...items, user], { model, stream, store: false })
+          assert.deepStrictEqual(yield* sentWith(who, stored("talk-own")), [encrypted])
+          assert.deepStrictEqual(yield* sentWith(who, stored("talk-other")), [])
+          assert.deepStrictEqual(yield* sentWith(who, stored("talk-1")), [])
+          assert.deepStrictEqual(yield* sentWith(who, replayed("talk-own")), [encrypted])
+          assert.deepStrictEqual(yield* sentWith(who, replayed("talk-other")), [])
+          const stranger = yield* gateway.customer("1")
+          assert.deepStrictEqual(yield* sentWith(stranger, replayed("talk-own")), [])
+          const unnamed = [{ ...reasoning, encrypted_content: encrypted }]
+          assert.deepStrictEqual(yield* sentWith(who, replayed("talk-own", unnamed)), [])
+          yield* gateway.verify
+        })
+    )
+
     it.effect("an expired response is found no more, and its row goes", () =>
       Effect.gen(function* () {
         const gateway = yield* Gateway

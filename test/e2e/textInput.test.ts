@@ -30,7 +30,7 @@ const rows: ReadonlyArray<Row> = [
   invalid("no object", chat, [], null),
   invalid("no model", chat, { messages: [] }, "model"),
   invalid("no messages", chat, { model: "talk-1" }, "messages"),
-  invalid("an empty conversation", chat, { model: "talk-1", messages: [] }, "messages[0]"),
+  invalid("an empty conversation", chat, { model: "talk-1", messages: [] }, "messages"),
   invalid(
     "a message of nobody",
     chat,
@@ -52,7 +52,7 @@ const rows: ReadonlyArray<Row> = [
   invalid("no choice", chat, talk("x", { n: 0 }), "n"),
   invalid("a body nobody can read", chat, talk("x", { tools: nested(70) }), null),
   invalid("no input", "embeddings", { model: "vector-1" }, "input"),
-  invalid("an empty input", "embeddings", { model: "vector-1", input: [] }, "input[0]"),
+  invalid("an empty input", "embeddings", { model: "vector-1", input: [] }, "input"),
   invalid("a mixed input", "embeddings", { model: "vector-1", input: ["x", 1] }, "input[1]"),
   invalid("half a token of input", "embeddings", { model: "vector-1", input: [1.5] }, "input[0]"),
   ["an unknown model", chat, talk("x", { model: "nope" }), 404, "model_not_found", "model"],

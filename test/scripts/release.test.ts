@@ -3,6 +3,7 @@ import { generateKeyPairSync } from "node:crypto"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
+import { bundledPackages } from "../../scripts/console/bundledPackages.ts"
 import { billOfMaterials } from "../../scripts/release/billOfMaterials.ts"
 import {
   envelopeOf,
@@ -12,6 +13,8 @@ import {
   statementOf
 } from "../../scripts/release/provenance.ts"
 import { installedWithIt } from "../support/installedPackage.ts"
+
+const nameOf = (folder: string) => folder.split("node_modules/").at(-1) ?? ""
 
 const root = join(import.meta.dirname, "..", "..")
 
@@ -62,6 +65,7 @@ const Bill = Schema.fromJsonString(
       Schema.Struct({
         name: Schema.String,
         version: Schema.String,
+        purl: Schema.String,
         hashes: Schema.Array(Schema.Struct({ alg: Schema.String, content: Schema.String }))
       })
     )
@@ -69,12 +73,22 @@ const Bill = Schema.fromJsonString(
 )
 
 describe("a release's bill of materials", () => {
-  it("has every package that an installation brings, with its hash", () => {
-    const { components } = Schema.decodeUnknownSync(Bill)(billOfMaterials(root))
+  it("has every package that an installation brings or the console bundles, with its hash", async () => {
+    const bundled = await bundledPackages()
+    const { components } = Schema.decodeUnknownSync(Bill)(billOfMaterials(root, bundled))
     const named = new Set(components.map(({ name }) => name))
     for (const [path] of installedWithIt()) {
       assert.isTrue(named.has(path.split("node_modules/").at(-1) ?? ""), path)
     }
+    const consoleParts = ["react", "react-dom", "scheduler", "@mantine/core", "recharts", "i18next"]
+    for (const name of [...consoleParts, ...[...bundled].map(nameOf)]) {
+      assert.isTrue(named.has(name), name)
+    }
+    // What neither an installation nor the bundle has is no part of the package.
+    for (const name of ["vite", "vitest", "@biomejs/biome"]) assert.isFalse(named.has(name), name)
+    assert.isTrue(
+      components.every(({ version, purl }) => purl.endsWith(`@${encodeURIComponent(version)}`))
+    )
     assert.isTrue(components.every(({ hashes }) => hashes.length > 0))
   })
 })

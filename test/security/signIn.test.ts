@@ -484,6 +484,7 @@ layer(layerGateway, { excludeTestServices: true, timeout: "60 seconds" })("sign-
           { ...right, "x-csrf-token": "" },
           { ...right, "x-csrf-token": foreign },
           { ...right, "x-csrf-token": csrf_token.toLowerCase() },
+          { ...right, "x-csrf-token": "\u00e9".repeat(csrf_token.length) },
           { "x-csrf-token": csrf_token },
           { "x-csrf-token": csrf_token, origin: "https://evil.test" },
           { "x-csrf-token": csrf_token, origin: "null" },

@@ -19,6 +19,7 @@ import { Ledger } from "../../src/services/Ledger.ts"
 import { Budgets } from "../../src/services/money/Budgets.ts"
 import { Archives } from "../../src/services/results/Archives.ts"
 import { layerContentLinks } from "../../src/services/results/ContentLinks.ts"
+import { layerReasoningMakers } from "../../src/services/results/ReasoningMakers.ts"
 import { StoredResponses } from "../../src/services/results/StoredResponses.ts"
 import { TaskRepo } from "../../src/services/TaskRepo.ts"
 import { Accounts } from "../../src/simulator/Accounts.ts"
@@ -145,6 +146,7 @@ export const layerInProcessWith = (catalogFor: (vendors: string) => CatalogText)
       Layer.mock(Archives, {}),
       Layer.mock(StoredResponses, {}),
       layerContentLinks(Redacted.make(new Uint8Array(32))),
+      layerReasoningMakers(Redacted.make(new Uint8Array(32))),
       Layer.mock(TaskRepo, { accept: () => Effect.succeed(true), claimJob: () => Effect.void }),
       layerCatalog(catalog),
       layerCredentials(catalog),

@@ -11,7 +11,7 @@ export const responseModels = ["talk-1", "talk-own"] as const
 
 const prices = { ...TALK_PRICES, per_million_cached_input: "0.5" }
 
-/** The catalog of texts, with the model `talk-own` and a price for cached tokens. */
+/** The catalog of texts, with the models `talk-own` and `talk-other` of two accounts and a price for cached tokens. */
 export const responsesCatalog =
   (elsewhere?: string) =>
   (simulatorUrl: string): Catalog => {
@@ -24,15 +24,23 @@ export const responsesCatalog =
           name: "R",
           base_url: `${simulatorUrl}/openai_responses/v1`,
           api_key: "vendor-key-r"
+        },
+        {
+          id: "ch-s",
+          name: "S",
+          base_url: `${simulatorUrl}/openai_responses/v1`,
+          api_key: "vendor-key-s"
         }
       ],
       models: [
         ...base.models.map((model) => (model.id === "talk-1" ? { ...model, prices } : model)),
-        { id: "talk-own", modality: "chat", protocol: "openai_responses", prices }
+        { id: "talk-own", modality: "chat", protocol: "openai_responses", prices },
+        { id: "talk-other", modality: "chat", protocol: "openai_responses", prices }
       ],
       mounts: [
         ...base.mounts,
-        { model: "talk-own", channel: "ch-r", upstream_model: "vendor-talk-1" }
+        { model: "talk-own", channel: "ch-r", upstream_model: "vendor-talk-1" },
+        { model: "talk-other", channel: "ch-s", upstream_model: "vendor-talk-1" }
       ]
     }
   }

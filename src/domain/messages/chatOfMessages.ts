@@ -1,10 +1,11 @@
 /** Translates a request of the Messages API to a chat in the common standard form. */
-import { Result, Schema } from "effect"
+import { Result } from "effect"
 import type { InvalidRequest } from "../Errors.ts"
-import { type FieldFault, invalidFields, issueFaults } from "../requestFields.ts"
+import { type FieldFault, invalidFields } from "../requestFields.ts"
 import { type ChatMessage, present } from "../responses/chatOfResponses.ts"
 import type { Fields } from "../responses/responseObject.ts"
-import { ChatBody } from "../text/TextRequest.ts"
+import type { ChatBody } from "../text/TextRequest.ts"
+import { type ChatPlaces, decodeTranslated } from "../text/translatedChat.ts"
 import type {
   Block,
   InputMessage,
@@ -173,21 +174,34 @@ const formatOf = (output: OutputConfig | null): Fields | null => {
     : { type: "json_schema", json_schema: { name: "answer", schema: format.schema, strict: true } }
 }
 
-const decodeChat = Schema.decodeUnknownResult(ChatBody)
+/** The places in a request of a message of what has another one in its chat. */
+export const messagePlaces: ChatPlaces = new Map([
+  // A chat counts its messages differently.
+  ["messages", "messages"],
+  ["max_completion_tokens", "max_tokens"],
+  ["stop", "stop_sequences"],
+  ["parallel_tool_calls", "tool_choice.disable_parallel_tool_use"],
+  ["reasoning_effort", "thinking"],
+  ["response_format", "output_config.format"]
+])
 
 /** The chat of a request. Fails where a chat cannot say it, with the fields of the request. */
 export const chatOfMessages = (request: MessagesBody): Result.Result<ChatBody, InvalidRequest> => {
   const { tool_choice = null, thinking = null, output_config = null, stop_sequences } = request
   const faults: Array<FieldFault> = []
   const isStreamed = request.stream === true
+  const messages = request.messages.flatMap((message, index) =>
+    messagesOf(message, `messages[${index}]`, faults)
+  )
+  if (messages.length === 0) {
+    faults.push({
+      path: "messages",
+      message: "Expected a message that says something; thoughts are not sent to the vendor"
+    })
+  }
   const chat = present({
     model: request.model,
-    messages: [
-      ...instructionsOf(request.system),
-      ...request.messages.flatMap((message, index) =>
-        messagesOf(message, `messages[${index}]`, faults)
-      )
-    ],
+    messages: [...instructionsOf(request.system), ...messages],
     max_tokens: request.max_tokens,
     ...(isStreamed ? { stream: true, stream_options: { include_usage: true } } : {}),
     stop: stop_sequences?.length === 0 ? null : stop_sequences,
@@ -201,5 +215,5 @@ export const chatOfMessages = (request: MessagesBody): Result.Result<ChatBody, I
     metadata: request.metadata
   })
   if (faults.length > 0) return Result.fail(invalidFields(faults))
-  return Result.mapError(decodeChat(chat), ({ issue }) => invalidFields(issueFaults(issue)))
+  return decodeTranslated(chat, messagePlaces)
 }

@@ -2,10 +2,11 @@
  * Translates a request of the Responses API to a chat in the common standard form, for vendors that
  * have only the latter. The chat is also what an order of a response is priced by.
  */
-import { Result, Schema } from "effect"
+import { Result } from "effect"
 import type { InvalidRequest } from "../Errors.ts"
-import { type FieldFault, invalidFields, issueFaults } from "../requestFields.ts"
-import { ChatBody } from "../text/TextRequest.ts"
+import { type FieldFault, invalidFields } from "../requestFields.ts"
+import type { ChatBody } from "../text/TextRequest.ts"
+import { type ChatPlaces, decodeTranslated } from "../text/translatedChat.ts"
 import type {
   Item,
   Message,
@@ -234,7 +235,20 @@ export const present = (fields: Fields): Fields =>
     Object.entries(fields).filter(([, value]) => value !== undefined && value !== null)
   )
 
-const decodeChat = Schema.decodeUnknownResult(ChatBody)
+/** The places in a request of a response of what has another one in its chat. */
+export const responsePlaces: ChatPlaces = new Map([
+  ["messages", "input"],
+  ["max_tokens", "max_output_tokens"],
+  ["max_completion_tokens", "max_output_tokens"],
+  ["response_format", "text.format"],
+  ["verbosity", "text.verbosity"],
+  ["reasoning_effort", "reasoning.effort"],
+  ["logprobs", "top_logprobs"]
+])
+
+const noConversation = invalidFields([
+  { path: "input", message: "Expected an item beside reasoning, which alone is no conversation" }
+])
 
 /**
  * The chat of a request with the whole conversation. Fields that are the same in both forms and
@@ -262,6 +276,7 @@ export const chatOfResponses = (
     metadata,
     ...sameFields
   } = request
+  if (items.every(({ item }) => item.type === "reasoning")) return Result.fail(noConversation)
   const faults: Array<FieldFault> = []
   const hasInstructions = instructions !== undefined && instructions !== null
   const format = text?.format
@@ -284,12 +299,9 @@ export const chatOfResponses = (
     ...(hasLogprobs ? { logprobs: true, top_logprobs } : {}),
     metadata
   })
-  return Result.mapBoth(decodeChat(chat), {
-    onFailure: ({ issue }) => invalidFields(issueFaults(issue)),
-    onSuccess: (body) => {
-      const [first, ...others] = body.messages
-      const messages = [first, ...others, ...reasoningOf(items)] as const
-      return { body, pricedBody: { ...body, messages }, faults }
-    }
+  return Result.map(decodeTranslated(chat, responsePlaces), (body) => {
+    const [first, ...others] = body.messages
+    const messages = [first, ...others, ...reasoningOf(items)] as const
+    return { body, pricedBody: { ...body, messages }, faults }
   })
 }

@@ -4,7 +4,7 @@
  */
 import { Predicate } from "effect"
 import type { PlacedItem } from "./chatOfResponses.ts"
-import type { ResponsesBody } from "./ResponsesRequest.ts"
+import type { Item, ResponsesBody } from "./ResponsesRequest.ts"
 import {
   type Fields,
   fieldsIn,
@@ -17,32 +17,62 @@ import type { ResponseEnd, ResponseEvent, ResponseWriter } from "./responseWrite
 
 const ENCRYPTED = "reasoning.encrypted_content"
 
+/** The account of a vendor that encrypts reasoning. No other account can read it, or should get it. */
+export interface ReasoningMaker {
+  /** The reasoning as clients and the store keep it, with its maker. */
+  readonly wrap: (reasoning: string) => string
+  /** The reasoning in a text that a client kept; null where it is not known to be of this maker. */
+  readonly unwrap: (text: string) => string | null
+}
+
+/** The item as the maker gets it; none for reasoning that the maker has not encrypted. */
+const itemFor =
+  ({ unwrap }: ReasoningMaker) =>
+  ({ item }: PlacedItem): ReadonlyArray<Item> => {
+    if (item.type !== "reasoning") return [item]
+    const { encrypted_content: text } = item
+    const reasoning = Predicate.isString(text) ? unwrap(text) : null
+    return reasoning === null ? [] : [{ ...item, encrypted_content: reasoning }]
+  }
+
 /**
- * The request for the vendor. Reasoning that its vendor has not encrypted belongs to a response
- * that the vendor does not store, so that it cannot be sent back.
+ * The request for the vendor. Reasoning that the vendor has not encrypted belongs to another vendor,
+ * or to a response that the vendor does not store, so that it cannot be sent back.
  */
 export const ownRequestOf = (
   { previous_response_id: _previous, metadata: _metadata, ...request }: ResponsesBody,
-  items: ReadonlyArray<PlacedItem>
+  items: ReadonlyArray<PlacedItem>,
+  maker: ReasoningMaker
 ): ResponsesBody & Fields => {
   const includes = new Set(request.include ?? [])
-  const [first, ...others] = items
-    .map(({ item }) => item)
-    .filter((item) => item.type !== "reasoning" || Predicate.isString(item.encrypted_content))
+  const [first, ...others] = items.flatMap(itemFor(maker))
   if (Predicate.isObject(request.reasoning)) includes.add(ENCRYPTED)
   return {
     ...request,
-    input: first === undefined ? request.input : [first, ...others],
+    // A conversation of reasoning alone is refused before, so there is always an item.
+    input: first === undefined ? "" : [first, ...others],
     include: [...includes],
     store: false
   }
 }
 
+const wrapItem = (item: Fields, { wrap }: ReasoningMaker): Fields =>
+  Predicate.isString(item.encrypted_content)
+    ? { ...item, encrypted_content: wrap(item.encrypted_content) }
+    : item
+
 /** The vendor's response with the id, the model and the request of the gateway's client. */
-export const ownResponseOf = (head: ResponseHead, response: Fields): Fields => {
+export const ownResponseOf = (
+  head: ResponseHead,
+  response: Fields,
+  maker: ReasoningMaker
+): Fields => {
   const { instructions, metadata, model, previous_response_id, store, tools } = repeatOf(head)
   return {
     ...response,
+    ...(Array.isArray(response.output)
+      ? { output: listIn(response.output).map((item) => wrapItem(item, maker)) }
+      : {}),
     id: head.id,
     created_at: head.createdAtSeconds,
     instructions,
@@ -61,7 +91,7 @@ const lastTypes: ReadonlySet<unknown> = new Set([
 ])
 
 /** The writer for a vendor of responses. The event that ends a response waits for its charge. */
-export const makeOwnWriter = (head: ResponseHead): ResponseWriter => {
+export const makeOwnWriter = (head: ResponseHead, maker: ReasoningMaker): ResponseWriter => {
   const output: Array<Fields> = []
   let sequence = 0
   let last: ResponseEnd | null = null
@@ -75,14 +105,15 @@ export const makeOwnWriter = (head: ResponseHead): ResponseWriter => {
 
   return {
     add: (piece) => {
-      const { type, sequence_number } = piece
+      const { type, sequence_number, item } = piece
       if (typeof type !== "string") return []
       const number = typeof sequence_number === "number" ? sequence_number : sequence
       sequence = number + 1
-      if (type === "response.output_item.done") output.push(fieldsIn(piece.item))
-      const event: ResponseEvent = { ...piece, type, sequence_number: number }
+      const wrapped = Predicate.isObject(item) ? { item: wrapItem(fieldsIn(item), maker) } : {}
+      if (type === "response.output_item.done") output.push(fieldsIn(wrapped.item))
+      const event: ResponseEvent = { ...piece, ...wrapped, type, sequence_number: number }
       if (!Predicate.isObject(piece.response)) return [event]
-      const response = ownResponseOf(head, fieldsIn(piece.response))
+      const response = ownResponseOf(head, fieldsIn(piece.response), maker)
       const ownEvent = { ...event, response }
       if (!lastTypes.has(type)) return [ownEvent]
       last = { events: [ownEvent], response }

@@ -2,11 +2,12 @@
  * Signed quotes: an order with the id of a quote has the fields that were quoted, is limited to the
  * quoted hold, and can be placed once. Nothing is stored before the order.
  */
-import { createHmac, timingSafeEqual } from "node:crypto"
+import { createHmac } from "node:crypto"
 import { Clock, Context, Effect, Layer, type Redacted } from "effect"
-import { SecureRandom } from "effect/crypto"
+import { Mac, SecureRandom } from "effect/crypto"
 import { Base64Url } from "effect/encoding"
 import { InvalidRequest } from "../../domain/Errors.ts"
+import { Settings } from "../../runtime/Settings.ts"
 import type { Caller } from "../../services/Access.ts"
 import { deriveKey } from "../../services/derivedKeys.ts"
 
@@ -30,7 +31,10 @@ interface VerifiedQuote {
 export class OrderQuotes extends Context.Service<
   OrderQuotes,
   {
-    /** Signs a quote of this hold for the caller's key; it is valid for ten minutes. */
+    /**
+     * Signs a quote of this hold for the caller's key; it is valid for ten minutes, and no longer than
+     * idempotency keys are stored.
+     */
     sign(order: QuotedOrder, holdNano: bigint): Effect.Effect<SignedQuote>
     /**
      * Verifies the id of a quote. Fails for a quote that is forged, expired, of another key, or of
@@ -73,11 +77,14 @@ export const layerOrderQuotes = (
     OrderQuotes,
     Effect.gen(function* () {
       const random = yield* SecureRandom.SecureRandom
+      const { idempotencySeconds } = yield* Settings
+      // A quote that outlived the key of its order could be ordered again.
+      const lifetimeSeconds = Math.min(LIFETIME_SECONDS, idempotencySeconds)
       const current = deriveKey(masterKey, "order quotes")
       const keys = previous === null ? [current] : [current, deriveKey(previous, "order quotes")]
       return OrderQuotes.of({
         sign: Effect.fnUntraced(function* ({ caller, digest }, holdNano) {
-          const end = Math.floor((yield* Clock.currentTimeMillis) / 1000) + LIFETIME_SECONDS
+          const end = Math.floor((yield* Clock.currentTimeMillis) / 1000 + lifetimeSeconds)
           const nonce = Base64Url.encode(yield* random.randomBytes(NONCE_BYTES))
           const signedParts = [String(end), String(holdNano), digest, nonce]
           const mac = macOf(current, caller, signedParts).toString("base64url")
@@ -87,14 +94,14 @@ export const layerOrderQuotes = (
           const [, end = "", hold = "", quotedDigest = "", nonce = "", signature = ""] =
             ID.exec(id) ?? []
           const mac = Buffer.from(signature, "base64url")
-          const isSigned = keys.some((key) => {
-            const expected = macOf(key, caller, [end, hold, quotedDigest, nonce])
-            return expected.length === mac.length && timingSafeEqual(expected, mac)
-          })
+          const isSigned = keys.some((key) =>
+            Mac.timingSafeEqual(macOf(key, caller, [end, hold, quotedDigest, nonce]), mac)
+          )
           if (!isSigned) return yield* notOfThisKey
           if (Number(end) * 1000 <= (yield* Clock.currentTimeMillis)) return yield* expiredQuote
           if (quotedDigest !== digest) return yield* ofOtherFields
-          return { holdNano: BigInt(hold), key: `mcp:quote:${signature}` }
+          // Several texts decode to the same signature, so none of them names the order.
+          return { holdNano: BigInt(hold), key: `mcp:quote:${mac.toString("base64url")}` }
         })
       })
     })

@@ -76,14 +76,24 @@ export class ResponsesGroup extends HttpApiGroup.make("responses")
       ),
     HttpApiEndpoint.get("read", "/responses/:id", {
       params: responseId,
-      success: ResponseView,
-      error: errors.NotFound
+      query: {
+        stream: Schema.optionalKey(
+          oneOf(["true", "false"], "`true` answers with the events of the response")
+        ),
+        starting_after: Schema.optionalKey(
+          text(
+            "Refused: a stored response has its texts in one piece, so its events have other numbers"
+          )
+        )
+      },
+      success: [ResponseView, HttpApiSchema.StreamSse({ events: Event })],
+      error: [errors.NotFound, errors.InvalidRequest]
     })
       .annotate(LookUp, true)
       .annotateMerge(
         operation(
           "Read a response",
-          "One that was ordered with `store`, for GATEWAY_RESPONSE_HOURS."
+          "One that was ordered with `store`, for GATEWAY_RESPONSE_HOURS, whole or as the events of its stream."
         )
       ),
     HttpApiEndpoint.get("items", "/responses/:id/input_items", {

@@ -1,14 +1,21 @@
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Stream } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { InvalidRequest } from "../../domain/Errors.ts"
 import { ResponsesBody } from "../../domain/responses/ResponsesRequest.ts"
+import { eventsOfResponse } from "../../domain/responses/responseEvents.ts"
 import { customerApi } from "../../http/api/contractOf.ts"
 import { CurrentCaller } from "../../http/api/middlewares.ts"
 import { narrowContext } from "../../http/handlers/orders/narrowContext.ts"
-import { placeOrder, responseOf, streamResponse } from "../../http/handlers/respond.ts"
+import {
+  eventResponse,
+  placeOrder,
+  responseOf,
+  streamResponse
+} from "../../http/handlers/respond.ts"
 import { bodyOf } from "../../http/server/requestRules.ts"
 import { Orders } from "../../orders/Orders.ts"
 import { StreamedResponse } from "../../orders/streamedAnswer.ts"
+import { encodeEvents } from "../../orders/text/chatPieces.ts"
 import { noSuchResponse, StoredResponses } from "../../services/results/StoredResponses.ts"
 import { ResponsesGroup } from "./ResponsesApi.ts"
 
@@ -19,6 +26,12 @@ const unknownItem = (after: string) =>
     message: `after: No item of the response is called ${JSON.stringify(after)}`,
     param: "after"
   })
+
+const otherNumbers = new InvalidRequest({
+  message:
+    "starting_after: Expected it to be left out, as the events of a stored response have other numbers than those of its stream",
+  param: "starting_after"
+})
 
 export const layerResponsesHandlers = Layer.unwrap(
   Effect.gen(function* () {
@@ -45,9 +58,12 @@ export const layerResponsesHandlers = Layer.unwrap(
           )
           .handleRaw(
             "read",
-            Effect.fnUntraced(function* ({ params }) {
+            Effect.fnUntraced(function* ({ params, query }) {
               const { response } = yield* find(params.id)
-              return responseOf(response)
+              if (query.stream !== "true") return responseOf(response)
+              if (query.starting_after !== undefined) return yield* otherNumbers
+              const events = encodeEvents(eventsOfResponse(response))
+              return eventResponse(Stream.fromIterable(events === null ? [] : [events]))
             })
           )
           .handleAll({

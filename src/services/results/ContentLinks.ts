@@ -3,8 +3,9 @@
  * day. A link contains the ids of the members it was made for. `verify` returns these members, and
  * its caller checks that they are enabled.
  */
-import { createHmac, timingSafeEqual } from "node:crypto"
+import { createHmac } from "node:crypto"
 import { Clock, Context, Effect, Layer, type Redacted } from "effect"
+import { Mac } from "effect/crypto"
 import { type TaskKind, taskPaths } from "../../domain/orderIds.ts"
 import { deriveKey } from "../derivedKeys.ts"
 
@@ -69,10 +70,9 @@ export const layerContentLinks = (
           const end = Number(endText)
           const members = memberIds.split(SEPARATOR)
           const mac = Buffer.from(signature, "base64url")
-          const isSigned = keys.some((key) => {
-            const expected = macOf(key, { organizationId, members, id, n }, end)
-            return expected.length === mac.length && timingSafeEqual(expected, mac)
-          })
+          const isSigned = keys.some((key) =>
+            Mac.timingSafeEqual(macOf(key, { organizationId, members, id, n }, end), mac)
+          )
           return isSigned && end * 1000 > now ? { organizationId, members } : null
         })
     })

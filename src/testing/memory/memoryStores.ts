@@ -3,6 +3,7 @@ import { Layer, Redacted } from "effect"
 import { layerCrypto } from "../../crypto.ts"
 import { layerOrderQuotes } from "../../features/mcp/layer.ts"
 import { layerContentLinks } from "../../services/results/ContentLinks.ts"
+import { layerReasoningMakers } from "../../services/results/ReasoningMakers.ts"
 import { layerVault, MASTER_KEY_BYTES } from "../../services/Vault.ts"
 import {
   layerWebhookEndpointsMemory,
@@ -80,6 +81,7 @@ const layerOver = (masterKey: Redacted.Redacted<Uint8Array>) =>
     Layer.provideMerge([
       layerVault(masterKey),
       layerContentLinks(masterKey),
+      layerReasoningMakers(masterKey),
       layerOrderQuotes(masterKey),
       layerChangesMemory
     ]),

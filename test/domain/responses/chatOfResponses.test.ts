@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
 import { chatOfResponses } from "../../../src/domain/responses/chatOfResponses.ts"
-import { ownRequestOf } from "../../../src/domain/responses/ownResponses.ts"
+import { ownRequestOf, type ReasoningMaker } from "../../../src/domain/responses/ownResponses.ts"
 import { type Item, ResponsesBody } from "../../../src/domain/responses/ResponsesRequest.ts"
 
 const decode = Schema.decodeUnknownSync(ResponsesBody)
@@ -284,11 +284,18 @@ describe("the chat of a response", () => {
 })
 
 describe("the request for a vendor of responses", () => {
-  it("has the whole conversation, and asks for nothing to be stored", () => {
+  const maker: ReasoningMaker = {
+    wrap: (reasoning) => `own.${reasoning}`,
+    unwrap: (text) => (text.startsWith("own.") ? text.slice("own.".length) : null)
+  }
+
+  it("has the whole conversation with reasoning of its own, and asks for nothing to be stored", () => {
     const { body, items } = requestOf({
       input: [
         { type: "reasoning", id: "rs_1", summary: [] },
-        { type: "reasoning", id: "rs_2", summary: [], encrypted_content: "secret" },
+        { type: "reasoning", id: "rs_2", summary: [], encrypted_content: "own.secret" },
+        { type: "reasoning", id: "rs_3", summary: [], encrypted_content: "other.secret" },
+        { type: "reasoning", id: "rs_4", summary: [], encrypted_content: "secret" },
         { role: "user", content: "x" }
       ],
       previous_response_id: "resp_1",
@@ -297,7 +304,7 @@ describe("the request for a vendor of responses", () => {
       store: true,
       top_k: 3
     })
-    assert.deepStrictEqual(ownRequestOf(body, items), {
+    assert.deepStrictEqual(ownRequestOf(body, items, maker), {
       model: "m",
       input: [
         { type: "reasoning", id: "rs_2", summary: [], encrypted_content: "secret" },

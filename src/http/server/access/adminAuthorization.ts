@@ -1,6 +1,5 @@
 /** Authenticates operators by token or session, and authorises their requests by role. */
 import { Context, Effect, Layer, Option, Redacted } from "effect"
-import { Mac } from "effect/crypto"
 import { HttpServerRequest } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
 import { PermissionDenied } from "../../../domain/Errors.ts"
@@ -16,9 +15,8 @@ import { admitAnswer } from "../countedAnswers.ts"
 import { errorResponse } from "../errorResponse.ts"
 import { makeKeyLookUps } from "./keyLookUps.ts"
 import { ReadLanes } from "./readLanes.ts"
+import { isSameSecret } from "./secretTexts.ts"
 import { makeSessionOf } from "./sessionCookies.ts"
-
-const utf8 = (text: string) => new TextEncoder().encode(text)
 
 /** The owner to which the reads and answers of all operators are counted. */
 const OPERATORS = "operators"
@@ -46,10 +44,7 @@ export const layerAdminAuthorization = (token: Redacted.Redacted | null) =>
         request: HttpServerRequest.HttpServerRequest,
         credential: Redacted.Redacted
       ) {
-        if (
-          token !== null &&
-          Mac.timingSafeEqual(utf8(Redacted.value(credential)), utf8(Redacted.value(token)))
-        ) {
+        if (token !== null && isSameSecret(Redacted.value(credential), Redacted.value(token))) {
           return rootOperator
         }
         const guard = guardOf(Option.getOrUndefined(request.remoteAddress), credential)

@@ -3,7 +3,6 @@
  * page of somebody else makes it send a request. So a request that may change something needs the
  * session's CSRF token in a header, and must come from a page of the console.
  */
-import { timingSafeEqual } from "node:crypto"
 import { Effect, Redacted } from "effect"
 import { Cookies, type HttpServerRequest } from "effect/http"
 import { type InvalidApiKey, type Overloaded, PermissionDenied } from "../../../domain/Errors.ts"
@@ -11,6 +10,7 @@ import { failAsOverloaded } from "../../../runtime/databaseErrors.ts"
 import type { LookUpGuard } from "../../../services/bearerTokens.ts"
 import { Sessions, type SignedIn } from "../../../services/Sessions.ts"
 import { withHeaders } from "../envelope.ts"
+import { isSameSecret } from "./secretTexts.ts"
 
 const SAFE_METHODS: ReadonlySet<string> = new Set(["GET", "HEAD"])
 
@@ -20,9 +20,6 @@ const wrongToken = new PermissionDenied({
 const wrongOrigin = new PermissionDenied({
   message: "A session is taken from pages of the gateway itself alone"
 })
-
-const isEqual = (text: string, expected: string): boolean =>
-  text.length === expected.length && timingSafeEqual(Buffer.from(text), Buffer.from(expected))
 
 /**
  * Whether the browser says that a page of this origin sent the request. Where it says so twice, both
@@ -84,7 +81,7 @@ export const makeSessionOf = Effect.map(
         if (!isSameOrigin(request, sessions.origin)) return yield* wrongOrigin
         if (!SAFE_METHODS.has(request.method)) {
           const csrfToken = request.headers["x-csrf-token"] ?? ""
-          if (!isEqual(csrfToken, signedIn.csrfToken)) return yield* wrongToken
+          if (!isSameSecret(csrfToken, signedIn.csrfToken)) return yield* wrongToken
         }
         const successor = yield* failAsOverloaded(signedIn.renew)
         if (successor !== null) {

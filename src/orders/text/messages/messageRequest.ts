@@ -1,6 +1,6 @@
 /** Requests of messages: a vendor gets a chat, whose answer is written as a message. */
 import { Effect } from "effect"
-import { chatOfMessages } from "../../../domain/messages/chatOfMessages.ts"
+import { chatOfMessages, messagePlaces } from "../../../domain/messages/chatOfMessages.ts"
 import type { MessagesBody } from "../../../domain/messages/MessagesRequest.ts"
 import {
   type MessageHead,
@@ -12,6 +12,7 @@ import {
 import { messageIdOf, responseIdOf } from "../../../domain/responses/responseIds.ts"
 import type { Fields, ResponseHead } from "../../../domain/responses/responseObject.ts"
 import { makeChatWriter, type ResponseWriter } from "../../../domain/responses/responseWriter.ts"
+import { placeVendorRefusal } from "../../../domain/text/translatedChat.ts"
 import type { TextPiece } from "../../../services/ProtocolAdapter.ts"
 import { chatRequest } from "../../OrderResolution.ts"
 import { currentSeconds, encodeEvents, parseJson, wholeChat, writeWith } from "../chatPieces.ts"
@@ -21,7 +22,7 @@ import { failedWhileWriting, hasFailed } from "../workOrder.ts"
 /** The order gets the id of its message, whose stream ends when its charge is decided. */
 export const messageRequest = Effect.fnUntraced(function* (body: MessagesBody) {
   const chat = yield* Effect.fromResult(chatOfMessages(body))
-  const base = chatRequest(chat)
+  const base = chatRequest(chat, messagePlaces)
   const { thinking = null, stop_sequences } = body
   const isThinking = thinking !== null && thinking.type !== "disabled"
   const createdAtSeconds = yield* currentSeconds
@@ -49,6 +50,7 @@ export const messageRequest = Effect.fnUntraced(function* (body: MessagesBody) {
     ...base,
     requestWork: ({ complete }, account, { upstreamModel, model }) =>
       complete(account, { upstreamModel, body: base.body }).pipe(
+        Effect.mapError(placeVendorRefusal(messagePlaces)),
         Effect.filterOrFail(
           (answer) => !hasFailed(answer),
           () => failedWhileWriting
@@ -77,11 +79,11 @@ export const messageRequest = Effect.fnUntraced(function* (body: MessagesBody) {
         stopSequence = stopSequenceIn(chunk, head) ?? stopSequence
         return writers.message.add(writers.chat.add(chunk))
       })
-      return adapter.stream(
-        account,
-        { upstreamModel, body: base.body },
-        (pieces: ReadonlyArray<TextPiece>) => take(pieces.map(write))
-      )
+      return adapter
+        .stream(account, { upstreamModel, body: base.body }, (pieces: ReadonlyArray<TextPiece>) =>
+          take(pieces.map(write))
+        )
+        .pipe(Effect.mapError(placeVendorRefusal(messagePlaces)))
     }
   }
 

@@ -5,22 +5,25 @@
 import { Cause, Effect, Exit, Result } from "effect"
 import { encodeAnswer, JSON_TYPE } from "../../../domain/RawAnswer.ts"
 import { invalidFields } from "../../../domain/requestFields.ts"
-import { chatOfResponses } from "../../../domain/responses/chatOfResponses.ts"
+import { chatOfResponses, responsePlaces } from "../../../domain/responses/chatOfResponses.ts"
 import {
   makeOwnWriter,
   outputOf,
   ownRequestOf,
-  ownResponseOf
+  ownResponseOf,
+  type ReasoningMaker
 } from "../../../domain/responses/ownResponses.ts"
 import type { ResponsesBody } from "../../../domain/responses/ResponsesRequest.ts"
 import { eventsOfResponse } from "../../../domain/responses/responseEvents.ts"
 import { responseIdOf } from "../../../domain/responses/responseIds.ts"
 import type { Fields, ResponseHead } from "../../../domain/responses/responseObject.ts"
 import { makeChatWriter, type ResponseWriter } from "../../../domain/responses/responseWriter.ts"
+import { placeVendorRefusal } from "../../../domain/text/translatedChat.ts"
 import { Failpoints } from "../../../runtime/Failpoints.ts"
 import { Settings } from "../../../runtime/Settings.ts"
 import type { Caller } from "../../../services/Access.ts"
 import type { TextAnswer, TextPiece } from "../../../services/ProtocolAdapter.ts"
+import { ReasoningMakers } from "../../../services/results/ReasoningMakers.ts"
 import { StoredResponses } from "../../../services/results/StoredResponses.ts"
 import type { OrderBody } from "../../idempotency.ts"
 import { makeModelCheck } from "../../OrderChecks.ts"
@@ -41,6 +44,7 @@ export const makeResponseRequests = Effect.gen(function* () {
   const conversations = yield* Conversations
   const checkModel = yield* makeModelCheck
   const responseStore = yield* StoredResponses
+  const reasoningMakers = yield* ReasoningMakers
   const failpoints = yield* Failpoints
   const { responseHours } = yield* Settings
 
@@ -50,9 +54,8 @@ export const makeResponseRequests = Effect.gen(function* () {
     yield* checkModel(caller, body.model, textModalities)
     const conversation = yield* conversations.read(organizationId, body)
     const chat = yield* Effect.fromResult(chatOfResponses(body, conversation.items))
-    const base = chatRequest(chat.body)
-    const pricedRequest = chatRequest(chat.pricedBody)
-    const ownBody = ownRequestOf(body, conversation.items)
+    const base = chatRequest(chat.body, responsePlaces)
+    const pricedRequest = chatRequest(chat.pricedBody, responsePlaces)
     const createdAtSeconds = yield* currentSeconds
     let orderId = ""
     let response: Fields | null = null
@@ -66,11 +69,16 @@ export const makeResponseRequests = Effect.gen(function* () {
       request: body
     })
 
-    const presentAnswer = ({ model }: WorkNames, answer: TextAnswer, isOwn: boolean) =>
+    /** `maker` is null for the answer of a vendor of chats. */
+    const presentAnswer = (
+      { model }: WorkNames,
+      answer: TextAnswer,
+      maker: ReasoningMaker | null
+    ) =>
       Effect.map(currentSeconds, (now): TextAnswer => {
         const head = headOf(model)
-        if (isOwn) {
-          response = ownResponseOf(head, wholeChat(answer))
+        if (maker !== null) {
+          response = ownResponseOf(head, wholeChat(answer), maker)
         } else {
           const whole = makeChatWriter(head)
           whole.add(wholeChat(answer))
@@ -84,7 +92,6 @@ export const makeResponseRequests = Effect.gen(function* () {
       ...base,
       expectedBy: pricedRequest.expectedBy,
       checkLimits: pricedRequest.checkLimits,
-      sizeField: "max_output_tokens",
       serviceOf: (_, { text }, protocol) => {
         const adapter = text.get(protocol)
         if (adapter === undefined) return undefined
@@ -96,26 +103,39 @@ export const makeResponseRequests = Effect.gen(function* () {
       },
       requestWork: ({ complete, responses }, account, names) => {
         const { upstreamModel } = names
+        const maker = reasoningMakers.of(organizationId, account)
         return responses === undefined
           ? complete(account, { upstreamModel, body: base.body }).pipe(
+              Effect.mapError(placeVendorRefusal(responsePlaces)),
               Effect.filterOrFail(
                 (answer) => !hasFailed(answer),
                 () => failedWhileWriting
               ),
-              Effect.flatMap((answer) => presentAnswer(names, answer, false))
+              Effect.flatMap((answer) => presentAnswer(names, answer, null))
             )
           : responses
-              .complete(account, { upstreamModel, body: ownBody })
-              .pipe(Effect.flatMap((answer) => presentAnswer(names, answer, true)))
+              .complete(account, {
+                upstreamModel,
+                body: ownRequestOf(body, conversation.items, maker)
+              })
+              .pipe(Effect.flatMap((answer) => presentAnswer(names, answer, maker)))
       },
       streamText: ({ stream, responses }, account, { upstreamModel, model }, take) => {
         const head = headOf(model)
-        writer = responses === undefined ? makeChatWriter(head) : makeOwnWriter(head)
+        const maker = reasoningMakers.of(organizationId, account)
+        writer = responses === undefined ? makeChatWriter(head) : makeOwnWriter(head, maker)
         const write = writeWith(writer.add)
         const takeWritten = (pieces: ReadonlyArray<TextPiece>) => take(pieces.map(write))
         return responses === undefined
-          ? stream(account, { upstreamModel, body: base.body }, takeWritten)
-          : responses.stream(account, { upstreamModel, body: ownBody }, takeWritten)
+          ? Effect.mapError(
+              stream(account, { upstreamModel, body: base.body }, takeWritten),
+              placeVendorRefusal(responsePlaces)
+            )
+          : responses.stream(
+              account,
+              { upstreamModel, body: ownRequestOf(body, conversation.items, maker) },
+              takeWritten
+            )
       }
     }
 
