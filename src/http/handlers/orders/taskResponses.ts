@@ -53,6 +53,16 @@ const withStreamCount = <A, E, R>(stream: Stream.Stream<A, E, R>) =>
     )
   )
 
+/** A task as far as the time of its next poll depends on it. */
+type PollableTask = Pick<Task, "kind" | "state" | "ageSeconds">
+
+/** The task of a new order. The kind is null where only its id is known. */
+export const youngTask = (kind: VideoKind | null): PollableTask => ({
+  kind,
+  state: "submitting",
+  ageSeconds: 0
+})
+
 const notFound = (clientId: string) =>
   new TaskNotFound({ message: `No task is called ${JSON.stringify(clientId)}` })
 
@@ -136,18 +146,16 @@ export const makeTaskResponses = Effect.fnUntraced(function* (taskKind: TaskKind
     }
   })
 
-  /**
-   * The milliseconds after which the client may poll again. The kind is null where only the task's
-   * id is known.
-   */
-  const pollMillis = (kind: VideoKind | null, ageSeconds: number): number => {
+  /** The milliseconds after which the client may poll the task again. */
+  const pollMillis = ({ kind, state, ageSeconds }: PollableTask): number => {
     const usualSeconds = kind === null ? null : usualTimes.usualSeconds(kind)
-    return clientPollMillis(settings, { ageSeconds, usualSeconds })
+    const isAccepted = state !== "waiting" && state !== "submitting"
+    return clientPollMillis(settings, { ageSeconds, isAccepted, usualSeconds })
   }
 
   /** The headers that tell the client when to poll again. */
-  const retryHeaders = (kind: VideoKind | null, ageSeconds: number) => {
-    const millis = pollMillis(kind, ageSeconds)
+  const retryHeaders = (task: PollableTask) => {
+    const millis = pollMillis(task)
     return {
       "cache-control": "no-store",
       "retry-after": `${Math.ceil(millis / 1000)}`,
@@ -195,7 +203,7 @@ export const makeTaskResponses = Effect.fnUntraced(function* (taskKind: TaskKind
 
   const responseOf = ({ task, body }: Effect.Success<ReturnType<typeof answerOf>>) =>
     HttpServerResponse.jsonUnsafe(body, {
-      headers: task.finished ? {} : retryHeaders(task.kind, task.ageSeconds)
+      headers: task.finished ? {} : retryHeaders(task)
     })
 
   /** Reads the task, as soon as the task has ended or the waiting time is over. */
@@ -336,7 +344,7 @@ export const makeTaskResponses = Effect.fnUntraced(function* (taskKind: TaskKind
       const task = yield* read(organizationId, id, 0)
       if (task.memberId !== memberId) return yield* notOwner("deleted")
       if (!task.finished) {
-        const retryAfterSeconds = Number(retryHeaders(task.kind, task.ageSeconds)["retry-after"])
+        const retryAfterSeconds = Number(retryHeaders(task)["retry-after"])
         return yield* new TaskProcessing({
           message: `The task is still processing: delete it when it has ended, or cancel it with POST ${taskPaths[taskKind]}/${id}/cancel`,
           retryAfterSeconds

@@ -9,7 +9,7 @@ import { bodyOf } from "../../server/requestRules.ts"
 import { placeOrder } from "../respond.ts"
 import { makeFileResponses } from "./fileResponses.ts"
 import { narrowContext } from "./narrowContext.ts"
-import { makeTaskResponses } from "./taskResponses.ts"
+import { makeTaskResponses, youngTask } from "./taskResponses.ts"
 
 const videoBody = bodyOf(VideoBody)
 
@@ -30,7 +30,7 @@ export const layerVideosHandlers = Layer.unwrap(
             const queue = isWaiting ? yield* tasks.queueField(id) : {}
             return HttpServerResponse.jsonUnsafe(
               { id, task_status: "processing", ...queue },
-              { headers: { location: `/v1/videos/${id}`, ...tasks.retryHeaders(kind, 0) } }
+              { headers: { location: `/v1/videos/${id}`, ...tasks.retryHeaders(youngTask(kind)) } }
             )
           })
         )
