@@ -183,12 +183,13 @@ export const makeTaskResponses = Effect.fnUntraced(function* (taskKind: TaskKind
   /** The place of a task that waits for its channel, as a field of its answer. */
   const queueField = Effect.fnUntraced(function* ({ channelId, id, kind, state }: Task) {
     if (state !== "waiting") return {}
-    const position = yield* queue.position(id)
+    const { channels } = yield* catalog.snapshot
+    const maxTasks = channels.get(channelId)?.max_tasks ?? 1
+    const position = yield* queue.position(id, maxTasks)
     // The order has left the queue since the task was read.
     if (position === null) return {}
-    const { channels } = yield* catalog.snapshot
     const usualSeconds = kind === null ? null : usualTimes.usualSeconds(kind)
-    return { queue: queuePlace(position, channels.get(channelId)?.max_tasks ?? 1, usualSeconds) }
+    return { queue: queuePlace(position, maxTasks, usualSeconds) }
   })
 
   /** The task as its reader gets it, with its place in a queue and what came of its cancel. */
