@@ -119,7 +119,7 @@ export const taskRepoSuite = (
         const { won } = yield* ledger.capture({
           organizationId,
           holdId: id,
-          by: "poller",
+          by: "poll",
           chargeNano: 5n,
           costNano: null,
           usage: usageOf(5n),

@@ -4,7 +4,12 @@ import { DEFAULT_KEY } from "../../src/domain/catalog/channelKeys.ts"
 import { defaultSettings, Settings } from "../../src/runtime/Settings.ts"
 import { Access } from "../../src/services/Access.ts"
 import { Ledger } from "../../src/services/Ledger.ts"
-import { type ClaimedTask, type NewTask, TaskRepo, type UpstreamTask } from "../../src/services/TaskRepo.ts"
+import {
+  type ClaimedTask,
+  type NewTask,
+  TaskRepo,
+  type UpstreamTask
+} from "../../src/services/TaskRepo.ts"
 
 /** A task may be claimed again a millisecond after it was asked for. */
 export const layerEager = Layer.succeed(Settings, { ...defaultSettings, askIntervalSeconds: 0.001 })

@@ -234,14 +234,15 @@ export const makeTaskResponses = Effect.fnUntraced(function* (taskKind: TaskKind
   })
 
   type View = Effect.Success<ReturnType<typeof makeViewIn>>
+  type QueueField = Effect.Success<ReturnType<typeof queueField>>
 
-  const eventOf = (task: Task, view: View): string => {
+  const eventOf = (task: Task, view: View, queue: QueueField = {}): string => {
     const data = view(task)
     return Sse.encoder.write({
       _tag: "Event",
       id: String(eventNumber(data.task_status)),
       event: `${taskKind}.${data.task_status}`,
-      data: JSON.stringify(data)
+      data: JSON.stringify({ ...data, ...queue })
     })
   }
 
@@ -258,9 +259,9 @@ export const makeTaskResponses = Effect.fnUntraced(function* (taskKind: TaskKind
    * Streams the events of a task after the client's `Last-Event-ID`, from the current state to the
    * end. A client that has already seen the end gets 204, which stops an `EventSource` from
    * reconnecting. A gateway that begins to stop ends the stream with a `retry`, and the client
-   * reconnects to another gateway.
+   * reconnects to another gateway. The event of an order that waits has its place at that moment.
    */
-  const eventsOf = (task: Task, view: View, lastEventId: string | undefined) => {
+  const eventsOf = (task: Task, view: View, queue: QueueField, lastEventId: string | undefined) => {
     const state = view(task).task_status
     const lastSeen = seenEvent(lastEventId, state)
     if (lastSeen === LAST_EVENT) return HttpServerResponse.empty({ status: 204 })
@@ -280,7 +281,9 @@ export const makeTaskResponses = Effect.fnUntraced(function* (taskKind: TaskKind
     )
     // The first bytes are sent immediately: many clients consider a connection open only when bytes
     // arrive.
-    const firstText = Stream.make(lastSeen < eventNumber(state) ? eventOf(task, view) : HEARTBEAT)
+    const firstText = Stream.make(
+      lastSeen < eventNumber(state) ? eventOf(task, view, queue) : HEARTBEAT
+    )
     const events = task.finished
       ? firstText
       : Stream.concat(
@@ -356,11 +359,9 @@ export const makeTaskResponses = Effect.fnUntraced(function* (taskKind: TaskKind
     }),
     events: Effect.fnUntraced(function* (id: string, lastEventId: string | undefined) {
       const { organizationId } = yield* CurrentCaller
-      return eventsOf(
-        yield* read(organizationId, id, 0),
-        yield* makeViewIn(dialectOf(id)),
-        lastEventId
-      )
+      const task = yield* read(organizationId, id, 0)
+      const view = yield* makeViewIn(dialectOf(id))
+      return eventsOf(task, view, yield* queueField(task), lastEventId)
     })
   }
 })

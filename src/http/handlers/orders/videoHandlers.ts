@@ -27,7 +27,7 @@ export const layerVideosHandlers = Layer.unwrap(
             const body = yield* videoBody
             yield* tasks.checkCallbackUrl(body.callback_url)
             const { id, kind, isWaiting } = yield* placeOrder(request, body, orders.video)
-            const queue = isWaiting ? yield* tasks.queueField(id) : {}
+            const queue = isWaiting === false ? {} : yield* tasks.queueField(id)
             return HttpServerResponse.jsonUnsafe(
               { id, task_status: "processing", ...queue },
               { headers: { location: `/v1/videos/${id}`, ...tasks.retryHeaders(youngTask(kind)) } }
