@@ -7,6 +7,7 @@ import { miniMaxFamilies, placeMiniMax } from "./families/minimax.ts"
 import {
   anyForm,
   describeInputs,
+  describeTakes,
   familyOf,
   type InputRole,
   type PlaceOrder,
@@ -341,7 +342,7 @@ export const checkForms = (
     .find((role) => family.forms.every(({ takes }) => takes[role] === undefined))
   if (missingRole === undefined) return Result.void
   const param = rolesWithForm[missingRole]
-  const message = `${param}: This model does not take the role ${missingRole}: it takes ${describeInputs(family)}`
+  const message = `${param}: This model does not take ${describeTakes({ [missingRole]: 1 })}, which has the role ${missingRole}: it takes ${describeInputs(family)}`
   return Result.fail(new InvalidRequest({ message, param }))
 }
 
