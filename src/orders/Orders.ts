@@ -202,7 +202,7 @@ interface StreamedOrder<Product, Answer> {
 const replays = {
   video: (recalled: FirstAnswer): AcceptedVideo | null =>
     recalled._tag === "Video"
-      ? { id: recalled.id, kind: null, shape: null, isWaiting: false }
+      ? { id: recalled.id, kind: null, shape: null, isWaiting: null }
       : null,
   images: (recalled: FirstAnswer): AnswerBody | null =>
     recalled._tag === "Images" ? recalled.result : null,

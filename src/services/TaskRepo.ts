@@ -139,6 +139,7 @@ export const Task = Schema.Struct({
   /** The video that the order edits or extends; null where there is none. */
   source: Schema.NullOr(SourceVideo),
   finishedAt: Schema.NullOr(Schema.Date),
+  /** Seconds since the vendor accepted the task, or since the order if no vendor has. */
   ageSeconds: Schema.Number,
   /**
    * Seconds since the vendor accepted the task, since its last claim for a poll, or since its last
@@ -185,6 +186,7 @@ export const ClaimedTask = Schema.Struct({
   keyName: Schema.String,
   /** Whether the order asked for a file with the watermark "made by AI". */
   isMarked: Schema.Boolean,
+  /** Seconds since the vendor accepted the task. */
   ageSeconds: Schema.Number,
   /**
    * Seconds between this claim and the previous poll, or the vendor's acceptance before the first

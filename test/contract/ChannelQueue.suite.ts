@@ -58,8 +58,8 @@ export const channelQueueSuite = (it: Vitest.MethodsNonLive<ChannelQueue>): void
       yield* Effect.forEach([...crowd, ...few], join)
       assert.isFalse(yield* queue.take(placeAt(channel, "late"), 1), "others wait")
       assert.deepStrictEqual(
-        yield* Effect.forEach([...crowd, ...few], ({ orderId }) => queue.position(orderId)),
-        [2, 4, 5, 6, 2, 4]
+        yield* Effect.forEach([...crowd, ...few], ({ orderId }) => queue.position(orderId, 1)),
+        [1, 3, 5, 6, 2, 4]
       )
       assert.strictEqual(yield* queue.positionOfNew(channel, "late", 1), 3)
       const lengthOf = Effect.map(queue.lengths, (lengths) =>
@@ -86,9 +86,54 @@ export const channelQueueSuite = (it: Vitest.MethodsNonLive<ChannelQueue>): void
         claimedIds,
         ids.map((place) => place?.orderId ?? "")
       )
-      assert.isNull(yield* queue.position(claimedIds[0] ?? ""))
+      assert.isNull(yield* queue.position(claimedIds[0] ?? "", 1))
       assert.isNull(yield* queue.positionOfNew(channel, "late", 1))
     })
+  )
+
+  it.effect.each([1, 2, 3])(
+    "with %i places the positions are the turns of the claims",
+    (maxTasks) =>
+      Effect.gen(function* () {
+        const queue = yield* ChannelQueue
+        const channel = fresh("channel")
+        const earlier = Array.from({ length: maxTasks }, () => placeAt(channel, "crowd"))
+        for (const place of earlier) assert.isTrue(yield* queue.take(place, maxTasks))
+        const orders = ["crowd", "crowd", "few", "crowd", "one", "crowd", "few", "crowd"].map(
+          (organizationId) => placeAt(channel, organizationId)
+        )
+        const places = [...earlier]
+        const claimedIds: Array<string> = []
+        const claimNext = Effect.gen(function* () {
+          const oldest = places.shift()
+          if (oldest !== undefined) yield* queue.free(oldest.orderId)
+          const place = Option.getOrThrow(yield* queue.next(channel, maxTasks))
+          assert.strictEqual(yield* queue.position(place.orderId, maxTasks), 1, "it has its place")
+          yield* queue.leave(place.orderId)
+          places.push(place)
+          claimedIds.push(place.orderId)
+        })
+        yield* Effect.forEach(orders, (order, index) =>
+          Effect.gen(function* () {
+            const expected = yield* queue.positionOfNew(channel, order.organizationId, maxTasks)
+            yield* join(order)
+            assert.strictEqual(yield* queue.position(order.orderId, maxTasks), expected)
+            // Turns that are over decide who is next.
+            if (index === 3) yield* claimNext
+          })
+        )
+        const left = orders.filter(({ orderId }) => !claimedIds.includes(orderId))
+        const positions = new Map<string, number | null>()
+        for (const { orderId } of left) {
+          positions.set(orderId, yield* queue.position(orderId, maxTasks))
+        }
+        claimedIds.length = 0
+        for (const _ of left) yield* claimNext
+        assert.deepStrictEqual(
+          claimedIds.map((id) => positions.get(id)),
+          left.map((_, index) => index + 1)
+        )
+      })
   )
 
   it.effect("an order that is put back is the next of its organisation, after its pause", () =>
@@ -130,8 +175,8 @@ export const channelQueueSuite = (it: Vitest.MethodsNonLive<ChannelQueue>): void
       assert.isTrue(yield* queue.take(other, 1), "nothing waits for the place")
       yield* queue.free(other.orderId)
       yield* join(next)
-      assert.isNull(yield* queue.position(unheld.orderId))
-      assert.strictEqual(yield* queue.position(next.orderId), 1)
+      assert.isNull(yield* queue.position(unheld.orderId, 1))
+      assert.strictEqual(yield* queue.position(next.orderId, 1), 1)
       assert.strictEqual(Option.getOrThrow(yield* queue.next(channel, 5)).orderId, next.orderId)
       assert.isTrue(Option.isNone(yield* queue.next(channel, 5)))
       const unconfirmed = (yield* queue.unconfirmed(0)).filter(

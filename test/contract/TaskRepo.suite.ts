@@ -5,6 +5,7 @@ import type { Access } from "../../src/services/Access.ts"
 import { Ledger } from "../../src/services/Ledger.ts"
 import { TaskHistory } from "../../src/services/TaskHistory.ts"
 import { TaskRepo, type VendorsJob } from "../../src/services/TaskRepo.ts"
+import { usageOf } from "../support/ledger.ts"
 import {
   byChannel,
   claimAgain,
@@ -15,6 +16,9 @@ import {
   submittedTasks,
   upstream
 } from "../support/tasks.ts"
+
+/** How long an order waits for a place, which is far longer than its vendor takes. */
+const WAIT_SECONDS = 0.2
 
 /** When the task is asked for next, its deadline, and since when its vendor does not know it. */
 const timesOf = Effect.fnUntraced(function* (id: string) {
@@ -93,6 +97,50 @@ export const taskRepoSuite = (
         })
     )
 
+    it.effect("the age of a task counts from its acceptance, without its wait for a place", () =>
+      Effect.gen(function* () {
+        const ledger = yield* Ledger
+        const repo = yield* TaskRepo
+        const { organizationId, ids } = yield* submittedTasks("full", 1, {
+          isWaiting: true,
+          summary: { seconds: 5, billedResolution: "720p" }
+        })
+        const [id = ""] = ids
+        yield* repo
+          .find(organizationId, id)
+          .pipe(Effect.repeat({ until: ({ ageSeconds }) => ageSeconds > WAIT_SECONDS }))
+        assert.isTrue(yield* repo.startWaiting(organizationId, id))
+        const startMillis = Date.now()
+        yield* repo.accept(organizationId, id, upstream("up-waited"), 0)
+        const ages = [
+          (yield* repo.find(organizationId, id)).ageSeconds,
+          (yield* claimAgain(organizationId, id)).ageSeconds
+        ]
+        const { won } = yield* ledger.capture({
+          organizationId,
+          holdId: id,
+          by: "poll",
+          chargeNano: 5n,
+          costNano: null,
+          usage: usageOf(5n),
+          task: {
+            from: "processing",
+            state: "succeeded",
+            videoUrl: "https://a.test/waited.mp4",
+            completionTokens: null
+          },
+          answer: null
+        })
+        assert.isTrue(won)
+        const completion = (yield* repo.recentCompletions(1000)).at(-1)
+        const longest = (Date.now() - startMillis) / 1000 + WAIT_SECONDS / 10
+        for (const seconds of [...ages, completion?.tookSeconds ?? -1]) {
+          assert.isAtLeast(seconds, 0)
+          assert.isBelow(seconds, longest)
+        }
+      })
+    )
+
     it.effect("the longest due task of a channel goes first", () =>
       Effect.gen(function* () {
         yield* claimTheRest
@@ -162,7 +210,7 @@ export const taskRepoSuite = (
         const repo = yield* TaskRepo
         const later = yield* dueTasks("overdue", 2, -8000)
         const first = yield* dueTasks("overdue", 2, -9000)
-        yield* submittedTasks("overdue", 1, -9500)
+        yield* submittedTasks("overdue", 1, { ttlSeconds: -9500 })
         yield* dueTasks("overdue", 1)
         const overdue = (seconds: number, limit: number) =>
           Effect.map(repo.overdue(seconds, limit), (tasks) => tasks.map(({ id }) => id))

@@ -11,7 +11,7 @@ import {
 } from "../support/gateway.ts"
 import { call } from "../support/http.ts"
 import { scrapeUntil } from "../support/metrics.ts"
-import { createVideo, errorOf, finishVideo, orderVideo } from "../support/orders.ts"
+import { createVideo, errorOf, finishVideo, listenUntil, orderVideo } from "../support/orders.ts"
 
 const MAX_TASKS = 2
 
@@ -159,6 +159,36 @@ for (const kind of databasesInTurn(import.meta.filename)) {
       })
     )
 
+    it.effect(
+      "events and the answer to a repeated order have the place of an order that waits",
+      () =>
+        Effect.gen(function* () {
+          const gateway = yield* Gateway
+          const who = yield* gateway.customer("100")
+          const { release } = yield* fillChannel(who)
+          const headers = { "idempotency-key": "second-order" }
+          const order = { ...film, ...patient, prompt: "a lighthouse" }
+          const first = yield* orderWaiting(who)
+          const secondAnswer = yield* orderVideo(who, order, headers)
+          const second = yield* bodyAs(Answer, secondAnswer)
+          assert.deepStrictEqual(
+            yield* bodyAs(Answer, yield* orderVideo(who, order, headers)),
+            second,
+            "nothing has changed"
+          )
+          yield* gateway.call(`/v1/videos/${first.id}/cancel`, { method: "POST", key: who.key })
+          const repeat = yield* bodyAs(Answer, yield* orderVideo(who, order, headers))
+          assert.strictEqual(second.queue?.position, 2)
+          assert.strictEqual(repeat.queue?.position, 1)
+          const event = yield* listenUntil(who, second.id, "\n\n")
+          assert.include(event, `"queue":${JSON.stringify(repeat.queue)}`)
+          yield* release
+          yield* finishVideo(who, second.id)
+          assert.notProperty(yield* bodyAs(Answer, yield* orderVideo(who, order, headers)), "queue")
+          yield* gateway.verify
+        })
+    )
+
     it.effect("an order waits no longer than it asks, and costs nothing then", () =>
       Effect.gen(function* () {
         const gateway = yield* Gateway
@@ -259,7 +289,7 @@ for (const kind of databasesInTurn(import.meta.filename)) {
           crowdIds.push((yield* orderWaiting(crowd, { prompt: `crowd ${n}` })).id)
         }
         const late = yield* orderWaiting(single, { prompt: "single" })
-        assert.strictEqual(late.queue?.position, 2)
+        assert.strictEqual(late.queue?.position, 1, "the crowd has all places")
         yield* release
         const done = yield* Effect.forEach(
           [...crowdIds.map((id) => [crowd, id] as const), [single, late.id] as const],

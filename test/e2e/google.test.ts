@@ -13,19 +13,23 @@ import {
   quickSettings
 } from "../support/gateway.ts"
 import { createVideo, errorOf, finishVideo, orderVideo } from "../support/orders.ts"
+import { Amounts, quoteOf } from "../support/quotes.ts"
 import { makeReceiver } from "../support/receiver.ts"
 
 const KEY = "google-key"
 
+const shot = {
+  modality: "video",
+  protocol: "veo",
+  prices: { kind: "second_video", per_second: { "720p": "0.4", "1080p": "0.4" } }
+} as const
+
 const catalogAt = (base_url: string) => ({
   channels: [{ id: "google", name: "Google", base_url, api_key: KEY }],
   models: [
-    {
-      id: "shot",
-      modality: "video" as const,
-      protocol: "veo",
-      prices: { kind: "second_video" as const, per_second: { "720p": "0.4", "1080p": "0.4" } }
-    },
+    { id: "shot", ...shot },
+    { id: "shot-unknown", ...shot },
+    { id: "shot-limited", ...shot, limits: { resolutions: ["1080p"] } } as const,
     {
       id: "sketch",
       modality: "image" as const,
@@ -41,6 +45,8 @@ const catalogAt = (base_url: string) => ({
   ],
   mounts: [
     { model: "shot", channel: "google", upstream_model: "veo-3.1-generate-preview" },
+    { model: "shot-unknown", channel: "google", upstream_model: "veo-9" },
+    { model: "shot-limited", channel: "google", upstream_model: "veo-3.1-generate-preview" },
     { model: "sketch", channel: "google", upstream_model: "gemini-3-pro-image-preview" }
   ]
 })
@@ -141,6 +147,34 @@ layer(layerTestGateway("embedded", { ...quickSettings, webhookAllowPrivate: true
       assert.strictEqual(error.param, param)
       assert.include(error.message, says)
       assert.deepInclude(yield* balanceOf(who), { balance: "10", held: "0" })
+    })
+  )
+
+  const references = {
+    content: [picture, picture, picture].map((url) => ({
+      type: "image_url",
+      role: "reference_image",
+      image_url: { url }
+    }))
+  }
+  it.effect.each([
+    [{ model: "shot" }, 4],
+    [{ model: "shot", resolution: "1080p" }, 8],
+    [{ model: "shot", ...references }, 8],
+    [{ model: "shot-unknown", ...references }, 8],
+    [{ model: "shot-limited" }, 8]
+  ] as const)("an order without a duration has one that the vendor makes: %j", ([order, seconds]) =>
+    Effect.gen(function* () {
+      const gateway = yield* Gateway
+      const who = yield* customerOfSimulator
+      const json = { prompt: "a lighthouse", ...order }
+      const quote = yield* bodyAs(Amounts, yield* quoteOf(who, json))
+      assert.strictEqual(quote.hold, seconds === 8 ? "3.2" : "1.6")
+      const id = yield* createVideo(who, json)
+      assert.strictEqual((yield* balanceOf(who)).held, quote.hold)
+      const sent = (yield* gateway.simulator.requests).findLast(({ method }) => method === "POST")
+      assert.deepNestedInclude(sent?.body, { "parameters.durationSeconds": seconds })
+      yield* finishVideo(who, id)
     })
   )
 

@@ -12,7 +12,7 @@ import {
 } from "../support/gateway.ts"
 import { call } from "../support/http.ts"
 import { scrapeUntil } from "../support/metrics.ts"
-import { createVideo, finishVideo } from "../support/orders.ts"
+import { createVideo, finishVideo, listenUntil } from "../support/orders.ts"
 
 /** All events from now to the end of the stream. */
 const listen = (who: Customer, id: string, lastEventId?: string) =>
@@ -35,26 +35,6 @@ const life = ": still processing\n\n"
 const Polls = Schema.Struct({
   data: Schema.Array(Schema.Struct({ polled_at: Schema.Array(Schema.Number) }))
 })
-
-/** A client that reads what comes until it has seen a text, and then goes away. */
-const listenUntil = (who: Customer, id: string, wanted: string) =>
-  Effect.flatMap(Gateway, ({ url }) =>
-    Effect.promise(async (signal) => {
-      const leave = new AbortController()
-      signal.addEventListener("abort", () => leave.abort())
-      const response = await fetch(`${url}/v1/videos/${id}/events`, {
-        headers: { authorization: `Bearer ${who.key}` },
-        signal: leave.signal
-      })
-      let text = ""
-      for await (const chunk of response.body ?? []) {
-        text += new TextDecoder().decode(chunk)
-        if (text.includes(wanted)) break
-      }
-      leave.abort()
-      return text
-    })
-  )
 
 for (const kind of databasesInTurn(import.meta.filename)) {
   layer(layerTestGateway(kind, { ...quickSettings, heartbeatSeconds: 0.05 }), {

@@ -201,7 +201,11 @@ for (const kind of databasesInTurn(import.meta.filename)) {
           [extend(foreign.link), "video", "No video is called"],
           [extend(id, { duration: 6 }), "duration", "takes 8 seconds"],
           [extend(id, { resolution: "1080p" }), "resolution", "takes 720p"],
-          [extend(id, { model: "shot-0" }), "video", "does not take the role extend_video"],
+          [
+            extend(id, { model: "shot-0" }),
+            "video",
+            "a video to extend, which has the role extend_video: it takes"
+          ],
           [
             extend(id, { content: [...extend(id).content, frame] }),
             null,

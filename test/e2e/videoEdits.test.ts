@@ -251,6 +251,30 @@ for (const kind of databasesInTurn(import.meta.filename)) {
       })
     )
 
+    it.effect("an edit by a model without edits is refused by what the model takes", () =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const who = yield* gateway.customer("100")
+        const { id } = yield* earlierVideo(who, "shot-1")
+        const order = { model: "shot-1", video: { task_id: id, role: "edit_video" } }
+        const refusal = yield* refusalOf(who, order)
+        assert.deepInclude(refusal, { status: 400, param: "video" })
+        assert.include(refusal.message, "does not take a video to edit")
+        assert.include(refusal.message, "up to 3 reference images")
+        const remix = yield* gateway.call(`/v1/videos/${id.replace("vt_", "video_")}/remix`, {
+          key: who.key,
+          json: { prompt: "at night" }
+        })
+        assert.strictEqual(remix.status, 400, remix.text)
+        assert.strictEqual((yield* errorOf(remix)).message, refusal.message)
+        // A model that takes such videos needs an address, which the gateway of this test has not.
+        const reference = { model: "film-2.5", video: { task_id: id } }
+        const lost = yield* refusalOf(who, reference)
+        assert.deepInclude(lost, { status: 400, param: "video.task_id" })
+        assert.include(lost.message, "no file any more")
+      })
+    )
+
     it.effect("a video that is not the organisation's, or not there, is refused by its field", () =>
       Effect.gen(function* () {
         const gateway = yield* Gateway

@@ -7,11 +7,36 @@ type Json = Readonly<Record<string, unknown>>
 
 const Accepted = Schema.Struct({ id: Schema.String, task_status: Schema.Literal("processing") })
 
-export const orderVideo = (who: Customer, json: Json) =>
+export const orderVideo = (
+  who: Customer,
+  json: Json,
+  headers: Readonly<Record<string, string>> = {}
+) =>
   Effect.flatMap(Gateway, (gateway) =>
     gateway.call("/v1/videos/generations", {
       key: who.key,
+      headers,
       json: { prompt: "a lighthouse", ...json }
+    })
+  )
+
+/** A client that reads the events of a video until it has seen a text, and then goes away. */
+export const listenUntil = (who: Customer, id: string, wanted: string) =>
+  Effect.flatMap(Gateway, ({ url }) =>
+    Effect.promise(async (signal) => {
+      const leave = new AbortController()
+      signal.addEventListener("abort", () => leave.abort())
+      const response = await fetch(`${url}/v1/videos/${id}/events`, {
+        headers: { authorization: `Bearer ${who.key}` },
+        signal: leave.signal
+      })
+      let text = ""
+      for await (const chunk of response.body ?? []) {
+        text += new TextDecoder().decode(chunk)
+        if (text.includes(wanted)) break
+      }
+      leave.abort()
+      return text
     })
   )
 

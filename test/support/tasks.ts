@@ -4,7 +4,12 @@ import { DEFAULT_KEY } from "../../src/domain/catalog/channelKeys.ts"
 import { defaultSettings, Settings } from "../../src/runtime/Settings.ts"
 import { Access } from "../../src/services/Access.ts"
 import { Ledger } from "../../src/services/Ledger.ts"
-import { type ClaimedTask, TaskRepo, type UpstreamTask } from "../../src/services/TaskRepo.ts"
+import {
+  type ClaimedTask,
+  type NewTask,
+  TaskRepo,
+  type UpstreamTask
+} from "../../src/services/TaskRepo.ts"
 
 /** A task may be claimed again a millisecond after it was asked for. */
 export const layerEager = Layer.succeed(Settings, { ...defaultSettings, askIntervalSeconds: 0.001 })
@@ -23,7 +28,7 @@ let minted = 0
 export const submittedTasks = Effect.fnUntraced(function* (
   channelId: string,
   count: number,
-  ttlSeconds = 3600
+  { ttlSeconds = 3600, ...fields }: Partial<NewTask> & { readonly ttlSeconds?: number } = {}
 ) {
   const access = yield* Access
   const ledger = yield* Ledger
@@ -45,7 +50,7 @@ export const submittedTasks = Effect.fnUntraced(function* (
       ttlSeconds,
       quote,
       job: { channelId, protocol: "vp_d", upstreamModel: "u" },
-      task: { listedProtocol: "vp_d", summary: {}, submitSeconds: 60 },
+      task: { listedProtocol: "vp_d", summary: {}, submitSeconds: 60, ...fields },
       key: null
     })
     ids.push(id)
@@ -60,7 +65,7 @@ export const dueTasks = Effect.fnUntraced(function* (
   ttlSeconds = 3600
 ) {
   const repo = yield* TaskRepo
-  const { organizationId, ids } = yield* submittedTasks(channelId, count, ttlSeconds)
+  const { organizationId, ids } = yield* submittedTasks(channelId, count, { ttlSeconds })
   for (const id of ids) yield* repo.accept(organizationId, id, upstream(`up-${id}`), 0)
   return { organizationId, ids }
 })

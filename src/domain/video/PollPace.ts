@@ -36,18 +36,27 @@ export const nextPollSeconds = (pace: PollPace, ageSeconds: number, chance: numb
  */
 const LONGEST_ABSENCE_SECONDS = 60
 
+/** A task that has not ended, as its client asks for it. */
+export interface PolledTask {
+  /** Seconds since the vendor accepted the task, or since the order if no vendor has. */
+  readonly ageSeconds: number
+  /** Whether a vendor has accepted the task: only then has its usual duration begun. */
+  readonly isAccepted: boolean
+  /** The usual duration of such tasks at their vendor; null if it is unknown. */
+  readonly usualSeconds: number | null
+}
+
 /**
- * Milliseconds after which a client should poll a running task again. The delay is what remains of
- * the usual duration of such tasks. If that time has passed or is unknown (`usualSeconds` is null),
- * the delay is a share of the task's age. It is never shorter than the minimum interval between
- * polls at the vendor.
+ * Milliseconds after which a client should poll a task again. The delay is what remains of the usual
+ * duration of such tasks. If that time has passed or is unknown, the delay is a share of the task's
+ * age. It is never shorter than the minimum interval between polls at the vendor.
  */
 export const clientPollMillis = (
   { askIntervalSeconds }: Pick<PollPace, "askIntervalSeconds">,
-  task: { readonly ageSeconds: number; readonly usualSeconds: number | null }
+  { ageSeconds, isAccepted, usualSeconds }: PolledTask
 ): number => {
-  const remainingSeconds = (task.usualSeconds ?? 0) - task.ageSeconds
-  const waitSeconds = remainingSeconds > 0 ? remainingSeconds : task.ageSeconds * SHARE_OF_AGE
+  const remainingSeconds = (usualSeconds ?? 0) - (isAccepted ? ageSeconds : 0)
+  const waitSeconds = remainingSeconds > 0 ? remainingSeconds : ageSeconds * SHARE_OF_AGE
   const boundedSeconds = Math.max(
     askIntervalSeconds,
     Math.min(waitSeconds, LONGEST_ABSENCE_SECONDS)

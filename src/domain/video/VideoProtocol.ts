@@ -7,6 +7,7 @@ import { miniMaxFamilies, placeMiniMax } from "./families/minimax.ts"
 import {
   anyForm,
   describeInputs,
+  describeTakes,
   familyOf,
   type InputRole,
   type PlaceOrder,
@@ -17,7 +18,7 @@ import {
   type VideoForm,
   type VideoPlacement
 } from "./families/VideoFamily.ts"
-import { placeVeo, veoFamilies, veoSeconds } from "./families/veo.ts"
+import { placeVeo, unknownVeo, veoFamilies, veoSeconds, veoSecondsAt } from "./families/veo.ts"
 import { anyContent, contentFamilies, placeContent } from "./families/vp_a.ts"
 import {
   olderUnifiedResolutions,
@@ -66,6 +67,8 @@ export interface VideoProtocolRow extends VideoParameters {
   readonly seconds: readonly [min: number, max: number]
   /** The only durations in `seconds`, in order; every whole second if missing. */
   readonly onlySeconds?: ReadonlyArray<number>
+  /** The only durations of some resolutions; those of the row if missing. */
+  readonly secondsAt?: Readonly<Partial<Record<Resolution, ReadonlyArray<number>>>>
   /**
    * The orders that may have the duration -1, with which the model chooses the duration:
    * `token_billed` are those billed by tokens, `usage_billed` all that are not billed by ordered
@@ -199,6 +202,7 @@ export const videoProtocols = {
   veo: {
     seconds: [4, 8],
     onlySeconds: veoSeconds,
+    secondsAt: veoSecondsAt,
     smart: "never",
     resolutions: ["720p", "1080p", "4K"],
     ratios: ["16:9", "9:16"],
@@ -208,6 +212,7 @@ export const videoProtocols = {
     relays: false,
     relayFamily: null,
     families: veoFamilies,
+    unknownForms: unknownVeo,
     ...veoParameters
   },
   minimax: {
@@ -341,7 +346,7 @@ export const checkForms = (
     .find((role) => family.forms.every(({ takes }) => takes[role] === undefined))
   if (missingRole === undefined) return Result.void
   const param = rolesWithForm[missingRole]
-  const message = `${param}: This model does not take the role ${missingRole}: it takes ${describeInputs(family)}`
+  const message = `${param}: This model does not take ${describeTakes({ [missingRole]: 1 })}, which has the role ${missingRole}: it takes ${describeInputs(family)}`
   return Result.fail(new InvalidRequest({ message, param }))
 }
 

@@ -29,7 +29,8 @@ export interface VideoSku {
 }
 
 /** The durations and resolutions that can be ordered; a protocol's row has them, too. */
-export interface SkuOffer extends Pick<VideoProtocolRow, "seconds" | "smart" | "resolutions"> {
+export interface SkuOffer
+  extends Pick<VideoProtocolRow, "seconds" | "smart" | "resolutions" | "secondsAt"> {
   /** The only durations in `seconds`, in order; every whole second if missing. */
   readonly onlySeconds?: ReadonlyArray<number>
 }
@@ -69,30 +70,40 @@ const nearestSeconds = (
     : others.reduce((best, next) => (distance(next) < distance(best) ? next : best), first)
 }
 
-/** The default duration, or the nearest one that is offered. */
-export const defaultSecondsOf = (offer: Pick<SkuOffer, "seconds" | "onlySeconds">): number =>
-  nearestSeconds(offer, DEFAULT_SECONDS)
-
 const isOfferedLength = ({ seconds: [min, max], onlySeconds }: SkuOffer, seconds: number) =>
   onlySeconds === undefined ? seconds >= min && seconds <= max : onlySeconds.includes(seconds)
+
+/**
+ * The offer with the durations of a resolution, or of the default one. Limits that leave none of them
+ * stay as they are: the adapter refuses what the resolution does not have.
+ */
+const offerAt = (offer: SkuOffer, resolution: string | null): SkuOffer => {
+  const sent = Result.getOrElse(checkResolution(offer, resolution), () => null)
+  const only = sent === null ? undefined : offer.secondsAt?.[sent]
+  const onlySeconds = only?.filter((second) => isOfferedLength(offer, second)) ?? []
+  return onlySeconds.length === 0 ? offer : { ...offer, seconds: spanOf(onlySeconds), onlySeconds }
+}
+
+/** The default duration, or the nearest one that is offered at the resolution. */
+const defaultSecondsOf = (offer: SkuOffer, resolution: string | null): number =>
+  nearestSeconds(offerAt(offer, resolution), DEFAULT_SECONDS)
 
 const checkSeconds = (
   offer: SkuOffer,
   billing: SkuBilling,
-  seconds: VideoInput["seconds"]
+  { seconds, resolution }: Pick<VideoInput, "seconds" | "resolution">
 ): Result.Result<number | "smart", VideoSkuInvalid> => {
   const [min, max] = offer.seconds
   const { onlySeconds } = offer
   const smart = mayBeSmart(offer, billing)
-  if (seconds === null) return Result.succeed(defaultSecondsOf(offer))
+  const defaultSeconds = defaultSecondsOf(offer, resolution)
+  if (seconds === null) return Result.succeed(defaultSeconds)
   if (typeof seconds === "number") {
     if (isOfferedLength(offer, seconds)) return Result.succeed(seconds)
     if (smart && seconds === SMART_SECONDS) return Result.succeed("smart")
   }
   const requested = typeof seconds === "number" ? seconds : Number.parseFloat(seconds)
-  const nearest = Number.isFinite(requested)
-    ? nearestSeconds(offer, requested)
-    : defaultSecondsOf(offer)
+  const nearest = Number.isFinite(requested) ? nearestSeconds(offer, requested) : defaultSeconds
   const taken =
     onlySeconds === undefined
       ? `takes whole seconds from ${min} to ${max}`
@@ -174,7 +185,7 @@ export const resolveSku = (
   input: Pick<VideoInput, "seconds" | "resolution">
 ): Result.Result<VideoSku, VideoSkuInvalid> =>
   Result.gen(function* () {
-    const seconds = yield* checkSeconds(row, billing, input.seconds)
+    const seconds = yield* checkSeconds(row, billing, input)
     const resolution = yield* checkResolution(row, input.resolution)
     return { seconds, resolution, billedResolution: resolution ?? DEFAULT_RESOLUTION }
   })
@@ -214,13 +225,14 @@ export const resolveEdit = (
     : resolveSku(row, billing, { ...input, seconds: length })
 }
 
+const secondsOf = ({ seconds, onlySeconds }: Pick<SkuOffer, "seconds" | "onlySeconds">) =>
+  onlySeconds ?? secondsBetween(seconds)
+
 /** The union of the durations of several offers: an interval if it has no gap. */
 const secondsTogether = (
   offers: Arr.NonEmptyReadonlyArray<SkuOffer>
 ): Pick<SkuOffer, "seconds" | "onlySeconds"> => {
-  const lengths = new Set(
-    offers.flatMap(({ seconds, onlySeconds }) => onlySeconds ?? secondsBetween(seconds))
-  )
+  const lengths = new Set(offers.flatMap(secondsOf))
   const onlySeconds = [...lengths].toSorted((one, other) => one - other)
   const seconds = spanOf(onlySeconds)
   const hasGap = onlySeconds.length < seconds[1] - seconds[0] + 1
@@ -258,6 +270,16 @@ const offersAt = (
 ): Arr.NonEmptyReadonlyArray<SkuOffer> =>
   preferred(offers, (offer) => Result.isSuccess(checkResolution(offer, resolution)))
 
+/** The default duration of several offers, each with the durations of the resolution that it makes. */
+export const defaultSecondsTogether = (
+  offers: Arr.NonEmptyReadonlyArray<SkuOffer>,
+  resolution: string | null
+): number =>
+  nearestSeconds(
+    secondsTogether(Arr.map(offers, (offer) => offerAt(offer, resolution))),
+    DEFAULT_SECONDS
+  )
+
 /**
  * The duration and the resolution of an order, with the defaults of several offers in place of what
  * it leaves out, so that the default is the same whichever offer makes the order. The resolution
@@ -267,10 +289,13 @@ export const defaultsTogether = (
   offers: Arr.NonEmptyReadonlyArray<SkuOffer>,
   { seconds, resolution }: Pick<VideoInput, "seconds" | "resolution">
 ): Pick<VideoInput, "seconds" | "resolution"> => {
-  const length = seconds ?? defaultSecondsOf(offeredTogether(offersAt(offers, resolution)))
+  const length = seconds ?? defaultSecondsTogether(offersAt(offers, resolution), resolution)
   if (resolution !== null) return { seconds: length, resolution }
   const [first, ...others] = offeredTogether(
-    preferred(offers, (offer) => typeof length === "number" && isOfferedLength(offer, length))
+    preferred(
+      offers,
+      (offer) => typeof length === "number" && isOfferedLength(offerAt(offer, null), length)
+    )
   ).resolutions
   return {
     seconds: length,

@@ -122,6 +122,7 @@ export const videoOffer = (
     ),
     smart: smartOf(row, limits),
     resolutions: inTableOrder(common(model?.resolutions ?? row.resolutions, mount?.resolutions)),
+    ...(row.secondsAt === undefined ? {} : { secondsAt: row.secondsAt }),
     ...ratiosOf(shape, limits),
     ...(shape.isShapedByImage === undefined ? {} : { isShapedByImage: shape.isShapedByImage }),
     ...(inputs === undefined ? {} : { inputs }),

@@ -87,7 +87,7 @@ export const makeMcpTasks = ({ read, cancel, answer, readers }: OrderAnswers) =>
             createdAt,
             lastUpdatedAt: task.finishedAt?.toISOString() ?? createdAt,
             ttlMs: null,
-            pollIntervalMs: readers[kind].pollMillis(task.kind, task.ageSeconds)
+            pollIntervalMs: readers[kind].pollMillis(task)
           }
           if (!task.finished) return { ...common, status: "working" }
           if (task.errorCode === cancelledByVendor.errorCode) {

@@ -156,7 +156,7 @@ export const makeOrderAnswers = Effect.gen(function* () {
     )
 
   const nextStepOf = (kind: TaskKind, task: Task) => ({
-    poll_after_ms: readers[kind].pollMillis(task.kind, task.ageSeconds),
+    poll_after_ms: readers[kind].pollMillis(task),
     next_step: `Call get_order with the id ${task.id} and a wait of ${MAX_WAIT_SECONDS}, until task_status is not processing`
   })
 

@@ -11,6 +11,7 @@ import type { TaskKind } from "../../domain/orderIds.ts"
 import { RawAnswer } from "../../domain/RawAnswer.ts"
 import { SpeechBody } from "../../domain/speech/SpeechRequest.ts"
 import { VideoBody } from "../../domain/video/VideoBody.ts"
+import { youngTask } from "../../http/handlers/orders/taskResponses.ts"
 import { decodeBody } from "../../http/server/requestRules.ts"
 import type { OrderResult } from "../../orders/idempotency.ts"
 import { Orders } from "../../orders/Orders.ts"
@@ -162,7 +163,7 @@ export const makeOrderTools = Effect.fnUntraced(function* (answers: OrderAnswers
       if (!supportsTasks) {
         return yield* answers.answer("video", yield* answers.read("video", id, 0), { isReplay })
       }
-      const pollMillis = answers.readers.video.pollMillis(kind, 0)
+      const pollMillis = answers.readers.video.pollMillis(youngTask(kind))
       return workingTask(id, yield* Clock.currentTimeMillis, { pollMillis, isReplay })
     })
   }

@@ -260,7 +260,9 @@ export const TaskFailure = Schema.Struct({
 
 /** The place of an order that waits for its channel. */
 export const QueueView = Schema.Struct({
-  position: integer("How many orders are submitted before it, itself included"),
+  position: integer(
+    "The turn in which it is submitted if nothing else is ordered: 1 for the next order"
+  ),
   seconds: nullable(
     Schema.Int,
     "Seconds until it is expected to be submitted; null where no such video has ended yet"

@@ -26,7 +26,7 @@ import {
 import { type MountOffer, mountOffers } from "../../domain/video/modelOffers.ts"
 import type { ShotLimits } from "../../domain/video/shots.ts"
 import { familiesOf } from "../../domain/video/VideoProtocol.ts"
-import { billingOf, defaultSecondsOf, mayBeSmart } from "../../domain/video/VideoSku.ts"
+import { billingOf, defaultSecondsTogether, mayBeSmart } from "../../domain/video/VideoSku.ts"
 import { offeredParameters } from "../../domain/video/vendorFields.ts"
 import { offersTogether, type VideoOffer } from "../../domain/video/videoOffer.ts"
 import { makeMarkDefault } from "../../orders/OrderChecks.ts"
@@ -164,7 +164,10 @@ const videoLimitsOf = (protocols: ProtocolTables, snapshot: CatalogSnapshot, mod
       min,
       max,
       ...(offer.onlySeconds === undefined ? {} : { only: offer.onlySeconds }),
-      default: defaultSecondsOf(offer),
+      default: defaultSecondsTogether(
+        Arr.map(offers, (one) => one.offer),
+        null
+      ),
       smart
     },
     resolutions: offer.resolutions,

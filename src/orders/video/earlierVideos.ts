@@ -2,13 +2,15 @@
  * Finds the organisation's earlier videos to which an order refers by their task ids, and the
  * addresses from which a vendor loads them.
  */
-import { Clock, Effect } from "effect"
+import { Clock, Effect, type Result } from "effect"
 import { makeNeedsKey } from "../../channels/vendorFiles.ts"
+import type { InvalidRequest } from "../../domain/Errors.ts"
 import type { VideoTaskReference } from "../../domain/mediaUrls.ts"
 import { taskNamed } from "../../domain/orderIds.ts"
 import { type FieldFault, MAX_FIELD_FAULTS, withoutFaults } from "../../domain/requestFields.ts"
 import { expiryOf } from "../../domain/resultAddresses.ts"
 import { publicState } from "../../domain/taskStates.ts"
+import type { VideoBlock } from "../../domain/video/VideoInput.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import type { Caller } from "../../services/Access.ts"
 import { Bucket, objectKeyOf } from "../../services/results/ArchiveBucket.ts"
@@ -34,8 +36,18 @@ const messages = {
   failed: "has failed, so there is no video"
 }
 
-/** The message about an earlier video that no vendor can load. */
-export const withoutFile = (id: string): string => `${JSON.stringify(id)} has no file any more`
+/** Fails if a vendor would have to load an earlier video that has no address. */
+export const checkAddresses = (
+  blocks: ReadonlyArray<VideoBlock>,
+  withoutAddress: ReadonlyArray<VideoTaskReference>
+): Result.Result<void, InvalidRequest> => {
+  const urls = new Set(blocks.map((block) => (block.type === "video" ? block.url : null)))
+  return withoutFaults(
+    withoutAddress
+      .filter(({ id }) => urls.has(id))
+      .map(({ path, id }) => ({ path, message: `${JSON.stringify(id)} has no file any more` }))
+  )
+}
 
 /** The length of a video. An extended one may contain its video, so only the vendor knows it. */
 const lengthOf = ({ kind, source }: Task): number | null =>
@@ -91,11 +103,7 @@ export const makeFindVideos = Effect.gen(function* () {
   }
 
   /** The video, or what is wrong with it. */
-  const findVideo = Effect.fnUntraced(function* (
-    caller: Caller,
-    id: string,
-    isAddressNeeded: boolean
-  ) {
+  const findVideo = Effect.fnUntraced(function* (caller: Caller, id: string) {
     const task = yield* tasks
       .find(caller.organizationId, taskNamed(id)?.id ?? id)
       .pipe(Effect.catchTag("task_not_found", () => Effect.succeed(null)))
@@ -113,25 +121,21 @@ export const makeFindVideos = Effect.gen(function* () {
         )
     )
     const address = archiveAddress ?? vendorAddress(task, caller, now)
-    return address === null && isAddressNeeded
-      ? withoutFile(id)
-      : ({ task, address, seconds: lengthOf(task) } satisfies EarlierVideo)
+    return { task, address, seconds: lengthOf(task) } satisfies EarlierVideo
   })
 
   /**
    * The videos by the ids that the order has. A video of another organisation is not found, as one
-   * that does not exist. Only the video with the id `ownId`, which its own vendor extends, may lack an
-   * address.
+   * that does not exist.
    */
   return Effect.fnUntraced(function* (
     caller: Caller,
-    references: ReadonlyArray<VideoTaskReference>,
-    ownId: string | null
+    references: ReadonlyArray<VideoTaskReference>
   ) {
     const videos = new Map<string, EarlierVideo>()
     const faults: Array<FieldFault> = []
     for (const { path, id } of references) {
-      const video = videos.get(id) ?? (yield* findVideo(caller, id, id !== ownId))
+      const video = videos.get(id) ?? (yield* findVideo(caller, id))
       if (typeof video === "string") faults.push({ path, message: video })
       else videos.set(id, video)
     }

@@ -7,7 +7,7 @@ import { InvalidRequest } from "../../domain/Errors.ts"
 import { taskNamed, taskPaths } from "../../domain/orderIds.ts"
 import { baseVideosOf, type VideoBlock } from "../../domain/video/VideoInput.ts"
 import type { OwnVideos } from "../../services/ProtocolAdapter.ts"
-import { type EarlierVideo, withoutFile } from "./earlierVideos.ts"
+import type { EarlierVideo } from "./earlierVideos.ts"
 
 type Blocks = ReadonlyArray<VideoBlock>
 
@@ -86,10 +86,6 @@ const withAddress = (blocks: Blocks, url: string): Blocks =>
     block.type === "video" && block.role === "extend_video" ? { ...block, url } : block
   )
 
-/** The blocks for a vendor that loads the video from any address, which there may be none of. */
-const atAnyVendor = (blocks: Blocks, url: string) =>
-  taskNamed(url) === null ? Result.succeed({ blocks, keyName: null }) : refuse(withoutFile(url))
-
 /**
  * The blocks as a mount sends them: a vendor that extends only its own videos gets its own address of
  * the video. Fails with the reason why the vendor cannot extend the video.
@@ -101,8 +97,8 @@ export const extendAt = (
 ): Result.Result<ExtendingBlocks, InvalidRequest> => {
   const url = extendedUrl(blocks)
   const { ownVideos } = mount
-  if (url === null) return Result.succeed({ blocks, keyName: null })
-  if (ownVideos === undefined) return atAnyVendor(blocks, url)
+  // Any other vendor loads the video from an address.
+  if (url === null || ownVideos === undefined) return Result.succeed({ blocks, keyName: null })
   if (earlier === undefined) return noOwnVideo
   const fault = faultOf({ earlier, nowMillis }, mount, ownVideos)
   if (fault !== null) return refuse(fault)

@@ -36,8 +36,8 @@ export interface AcceptedVideo {
     readonly size: string | null
     readonly source: SourceVideo | null
   } | null
-  /** Whether the order waits for a place at its channel. */
-  readonly isWaiting: boolean
+  /** Whether the order waits for a place at its channel; null for a replay. */
+  readonly isWaiting: boolean | null
 }
 
 /**

@@ -11,6 +11,7 @@ import {
   withAddresses
 } from "../../domain/files/fileReferences.ts"
 import { isMarked, withMark } from "../../domain/marks.ts"
+import type { VideoTaskReference } from "../../domain/mediaUrls.ts"
 import { taskNamed } from "../../domain/orderIds.ts"
 import { upstreamErrorOf } from "../../domain/VendorOutcome.ts"
 import { familyOf, type VideoPlacement } from "../../domain/video/families/VideoFamily.ts"
@@ -82,7 +83,7 @@ import {
   preferMarked
 } from "../OrderChecks.ts"
 import { makeFindFiles } from "../orderFiles.ts"
-import { type EarlierVideo, makeFindVideos } from "./earlierVideos.ts"
+import { checkAddresses, type EarlierVideo, makeFindVideos } from "./earlierVideos.ts"
 import { type Extension, extendAt, extendedTaskId } from "./ownVideos.ts"
 
 /**
@@ -127,6 +128,8 @@ interface OrderTerms {
   readonly lengths: KnownLengths
   readonly isMarkDefault: boolean
   readonly extension: Extension
+  /** The earlier videos of the order that only the vendor that made them may still have. */
+  readonly withoutAddress: ReadonlyArray<VideoTaskReference>
 }
 
 const noLengths = { seconds: null, hasUnknown: false }
@@ -251,7 +254,7 @@ export const makeVideoResolution = Effect.gen(function* () {
     ordered: OrderedModel,
     input: VideoInput,
     sizeRequest: SizeRequest | null,
-    { lengths, isMarkDefault, extension }: OrderTerms
+    { lengths, isMarkDefault, extension, withoutAddress }: OrderTerms
   ) {
     const { model, priceList } = ordered
     const listedProtocol = protocols.video.get(model.protocol)
@@ -307,6 +310,7 @@ export const makeVideoResolution = Effect.gen(function* () {
           const { ownVideos } = adapter
           const mount = { channelId, protocol, ownVideos }
           const { blocks, keyName } = yield* extendAt(limits.blocks, mount, extension)
+          yield* checkAddresses(blocks, withoutAddress)
           const limited = { ...limits, blocks }
           const formOffer = offerInForm(offer, formOf(call, blocks))
           const priced = yield* priceVideo(call, formOffer, model.prices, {
@@ -444,11 +448,11 @@ export const makeVideoResolution = Effect.gen(function* () {
     yield* Effect.fromResult(fieldCheck)
     const files = yield* findFiles(caller, videoReferences(body))
     const ownId = ownIdOf(ordered, bodyInput.blocks)
-    const videos = yield* findVideos(
-      caller,
-      [...videoTaskReferences(body), ...(ownId === null ? [] : [{ path: "video", id: ownId }])],
-      ownId
-    )
+    const taskReferences = videoTaskReferences(body)
+    const videos = yield* findVideos(caller, [
+      ...taskReferences,
+      ...(ownId === null ? [] : [{ path: "video", id: ownId }])
+    ])
     const earlier = ownId === null ? undefined : videos.get(ownId)
     const lengths = new Map([
       ...[...files].map(([id, { seconds }]) => [id, seconds] as const),
@@ -468,7 +472,8 @@ export const makeVideoResolution = Effect.gen(function* () {
     const terms = {
       lengths,
       isMarkDefault: marksByDefault(caller, ordered.listMark),
-      extension: { earlier, nowMillis: yield* Clock.currentTimeMillis }
+      extension: { earlier, nowMillis: yield* Clock.currentTimeMillis },
+      withoutAddress: taskReferences.filter(({ id }) => videos.get(id)?.address === null)
     }
     const source = sourceOf(bodyInput, ownId)
     return { ...(yield* resolveMounts(ordered, input, sizeRequest, terms)), files, source }

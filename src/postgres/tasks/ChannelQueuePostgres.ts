@@ -1,6 +1,7 @@
 /** Places and queues of channels in PostgreSQL. */
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Latch, Layer, Option, Schema } from "effect"
+import { positionOf } from "../../domain/queuePlace.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import {
   ChannelQueue,
@@ -13,7 +14,13 @@ import { Vault } from "../../services/Vault.ts"
 import { retryBriefly, retryForever, rowOf, rowsOf, withStatementTimeout } from "../client/rows.ts"
 
 const TakenRow = Schema.Struct({ isTaken: Schema.Boolean })
-const PositionRow = Schema.Struct({ position: Schema.Int })
+const TurnsRow = Schema.Struct({
+  hasQueue: Schema.Boolean,
+  organizations: Schema.Array(
+    Schema.Struct({ organizationId: Schema.String, waiting: Schema.Int })
+  ),
+  places: Schema.Array(Schema.String)
+})
 const ChannelRow = Schema.Struct({ channelId: Schema.String })
 const ClaimedRow = Schema.Struct({
   organizationId: Schema.String,
@@ -51,23 +58,38 @@ export const layerChannelQueue = Layer.effect(
           )
         )
 
-    /** The orders before one of this rank among those of its organisation, itself included. */
-    const positionBy = (channelId: string, organizationId: string, rank: number) =>
-      Effect.map(
-        rowOf(PositionRow)(
-          withStatementTimeout(sql`
-            SELECT (${rank}::int + coalesce(sum(least(o.waiting, ${rank}::int)), 0))::int AS position
-              FROM (SELECT count(*)::int AS waiting FROM queued_orders w
-                     WHERE w.channel_id = ${channelId} AND w.organization_id <> ${organizationId}
-                     GROUP BY w.organization_id) o`)
-        ),
-        ({ position }) => position
+    const withoutPlace = sql`NOT EXISTS (SELECT FROM channel_places h
+                                          WHERE h.channel_id = w.channel_id AND h.order_id = w.order_id)`
+
+    /**
+     * The places and the waiting orders of a channel, in the sequence in which claims compare them.
+     * A new order of each of `newcomers` counts as the last of its organisation.
+     */
+    const turnsAt = (channelId: string, newcomers: ReadonlyArray<string>) =>
+      rowOf(TurnsRow)(
+        withStatementTimeout(sql`
+          SELECT EXISTS (SELECT FROM queued_orders w WHERE w.channel_id = ${channelId}) AS "hasQueue",
+                 ARRAY(SELECT p.organization_id FROM channel_places p
+                        WHERE p.channel_id = ${channelId} ORDER BY p.taken_at, p.order_id) AS places,
+                 coalesce(json_agg(json_build_object('organizationId', o.organization_id,
+                                                     'waiting', o.waiting)
+                                   ORDER BY t.served_at NULLS FIRST, o.first_id), '[]')
+                   AS organizations
+            FROM (SELECT q.organization_id, count(*) AS waiting, min(q.order_id) AS first_id
+                    FROM (SELECT w.organization_id, w.order_id FROM queued_orders w
+                           WHERE w.channel_id = ${channelId} AND ${withoutPlace}
+                          UNION ALL
+                          SELECT n.organization_id, NULL
+                            FROM unnest(${newcomers}::text[]) AS n(organization_id)) q
+                   GROUP BY q.organization_id) o
+            LEFT JOIN channel_turns t
+                   ON t.channel_id = ${channelId} AND t.organization_id = o.organization_id`)
       )
 
-    const RankRow = Schema.Struct({ ...Place.fields, rank: Schema.Int })
-    const NewRow = Schema.Struct({
-      rank: Schema.Int,
-      isFull: Schema.Boolean
+    const RankRow = Schema.Struct({
+      ...Place.fields,
+      hasPlace: Schema.Boolean,
+      rank: Schema.Int
     })
 
     return ChannelQueue.of({
@@ -129,30 +151,28 @@ export const layerChannelQueue = Layer.effect(
            WHERE order_id = ${orderId}`)
         yield* retryForever(sql`DELETE FROM channel_places WHERE order_id = ${orderId}`)
       }),
-      position: Effect.fn("ChannelQueue.position")(function* (orderId) {
+      position: Effect.fn("ChannelQueue.position")(function* (orderId, maxTasks) {
         const [row] = yield* rowsOf(RankRow)(
           withStatementTimeout(sql`
-            SELECT ${placeColumns},
+            SELECT ${placeColumns}, NOT ${withoutPlace} AS "hasPlace",
                    (SELECT count(*)::int FROM queued_orders e
                      WHERE e.channel_id = w.channel_id AND e.organization_id = w.organization_id
-                       AND e.order_id <= w.order_id) AS rank
+                       AND e.order_id <= w.order_id
+                       AND NOT EXISTS (SELECT FROM channel_places p
+                                        WHERE p.channel_id = e.channel_id
+                                          AND p.order_id = e.order_id)) AS rank
               FROM queued_orders w WHERE w.order_id = ${orderId}`)
         )
-        return row === undefined
-          ? null
-          : yield* positionBy(row.channelId, row.organizationId, row.rank)
+        if (row === undefined) return null
+        if (row.hasPlace) return 1
+        return positionOf(yield* turnsAt(row.channelId, []), maxTasks, row)
       }),
       positionOfNew: Effect.fn("ChannelQueue.positionOfNew")(
         function* (channelId, organizationId, maxTasks) {
-          const { rank, isFull } = yield* rowOf(NewRow)(
-            withStatementTimeout(sql`
-              SELECT (1 + count(*) FILTER (WHERE w.organization_id = ${organizationId}))::int AS rank,
-                     (count(*) > 0
-                      OR (SELECT count(*) FROM channel_places p
-                           WHERE p.channel_id = ${channelId}) >= ${maxTasks}) AS "isFull"
-                FROM queued_orders w WHERE w.channel_id = ${channelId}`)
-          )
-          return isFull ? yield* positionBy(channelId, organizationId, rank) : null
+          const turns = yield* turnsAt(channelId, [organizationId])
+          if (!turns.hasQueue && turns.places.length < maxTasks) return null
+          const own = turns.organizations.find((one) => one.organizationId === organizationId)
+          return positionOf(turns, maxTasks, { organizationId, rank: own?.waiting ?? 1 })
         }
       ),
       channels: Effect.map(

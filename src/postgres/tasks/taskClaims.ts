@@ -15,11 +15,11 @@ import {
   withStatementTimeout
 } from "../client/rows.ts"
 import { DueCount, shareOut } from "./dueShares.ts"
-import { isMarkedOf } from "./taskSnapshot.ts"
+import { isMarkedOf, startOf } from "./taskSnapshot.ts"
 
 const claimedColumns = columnsOf(ClaimedTask, "t", {
   isMarked: isMarkedOf("t"),
-  ageSeconds: secondsSince("t.created_at", "asked.now"),
+  ageSeconds: secondsSince(startOf("t"), "asked.now"),
   sincePollSeconds: secondsSince("coalesce(asked.asked_at, t.created_at)", "asked.now"),
   unknownForSeconds: secondsSince("t.unknown_since", "asked.now"),
   pastDeadline: "t.deadline <= asked.now",

@@ -20,6 +20,7 @@ import {
   timeoutError,
   withTimeout
 } from "../client/rows.ts"
+import { startOf } from "./taskSnapshot.ts"
 
 /** The model, duration and resolution of a video task, read from its summary. */
 const KIND = `CASE WHEN summary ?& ARRAY['seconds', 'billedResolution'] THEN jsonb_build_object(
@@ -27,7 +28,7 @@ const KIND = `CASE WHEN summary ?& ARRAY['seconds', 'billedResolution'] THEN jso
 
 const taskColumns = columnsOf(Task, "d", {
   finished: "d.finished_at IS NOT NULL",
-  ageSeconds: secondsSince("d.created_at"),
+  ageSeconds: secondsSince(startOf("d")),
   sincePollSeconds: secondsSince("d.asked_at"),
   kind: KIND,
   ratio: "d.summary ->> 'ratio'",
@@ -101,9 +102,10 @@ export const makeRecentCompletions = (sql: SqlClient.SqlClient) =>
   Effect.fn("TaskRepo.recentCompletions")((newest: number) =>
     rowsOf(Completion)(
       retryBriefly(sql`
-        SELECT kind, extract(epoch FROM finished_at - created_at)::float8 AS "tookSeconds"
-          FROM (SELECT ${sql.literal(KIND)} AS kind, state, created_at, finished_at
-                  FROM tasks ORDER BY id DESC LIMIT ${newest}) newest
+        SELECT kind, ${sql.literal(secondsSince("began_at", "finished_at"))} AS "tookSeconds"
+          FROM (SELECT ${sql.literal(KIND)} AS kind, state, ${sql.literal(startOf("d"))} AS began_at,
+                       finished_at
+                  FROM tasks d ORDER BY id DESC LIMIT ${newest}) newest
          WHERE state = 'succeeded' AND kind IS NOT NULL ORDER BY finished_at`)
     )
   )

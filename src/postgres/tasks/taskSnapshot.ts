@@ -1,8 +1,11 @@
-/** The SQL expression of a task as JSON, for webhook messages and copies of results. */
+/** SQL expressions of tasks: a task as JSON, for webhook messages and copies of results, and its start. */
 
 /** Whether the product of a task was ordered with the vendor's mark. */
 export const isMarkedOf = (task: string): string =>
   `coalesce(${task}.summary -> 'marked' = 'true'::jsonb, false)`
+
+/** When the vendor began a task, or the time of the order if no vendor has. */
+export const startOf = (task: string): string => `coalesce(${task}.accepted_at, ${task}.created_at)`
 
 /**
  * The snapshot is null for an erased task. The result stays a text, since `jsonb` does not accept

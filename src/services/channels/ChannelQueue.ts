@@ -79,10 +79,11 @@ export class ChannelQueue extends Context.Service<
     /** Frees the place of a claimed order, which is claimed again after this many seconds. */
     putBack(orderId: string, seconds: number): Effect.Effect<void>
     /**
-     * How many orders get a place before this one, itself included, if every organisation with
-     * orders in the queue takes its turns; null where the order does not wait.
+     * The turn in which the order gets a place, by `positionOf`: 1 for the next one, and for one that
+     * has its place and is about to be submitted; null where the order does not wait. Pauses of
+     * orders that are tried again do not count. The cost grows with the queue of the channel.
      */
-    position(orderId: string): Effect.Effect<number | null>
+    position(orderId: string, maxTasks: number): Effect.Effect<number | null>
     /** The position that a new order of the organisation would have; null where it would not wait. */
     positionOfNew(
       channelId: string,

@@ -1,5 +1,6 @@
 /** Places and queues of channels in memory. */
 import { Clock, Effect, Latch, Layer, Option } from "effect"
+import { positionOf } from "../../domain/queuePlace.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import {
   ChannelQueue,
@@ -19,6 +20,11 @@ interface WaitingOrder extends NewWaitingOrder {
 interface TakenPlace extends Place {
   readonly takenAt: number
 }
+
+const isOfSame = (
+  one: Pick<Place, "organizationId">,
+  other: Pick<Place, "organizationId">
+): boolean => one.organizationId === other.organizationId
 
 const placeOf = ({ channelId, organizationId, orderId }: Place): Place => ({
   channelId,
@@ -49,6 +55,8 @@ export const layerChannelQueueMemory = Layer.effect(
 
     const turnKey = ({ channelId, organizationId }: Omit<Place, "orderId">): string =>
       JSON.stringify([channelId, organizationId])
+    const lastTurnOf = (order: Omit<Place, "orderId">): number => turns.get(turnKey(order)) ?? 0
+    /** The places of the channel, the oldest one first. */
     const placesAt = (channelId: string) =>
       [...places.values()].filter((place) => place.channelId === channelId)
     const queuedOrders = () => [...waitingOrders.values()].filter(({ hasHold }) => hasHold)
@@ -79,7 +87,7 @@ export const layerChannelQueueMemory = Layer.effect(
           (one, other) =>
             Number(places.has(other.orderId)) - Number(places.has(one.orderId)) ||
             placesOf(one) - placesOf(other) ||
-            (turns.get(turnKey(one)) ?? 0) - (turns.get(turnKey(other)) ?? 0)
+            lastTurnOf(one) - lastTurnOf(other)
         )[0]
 
     const claim = (channelId: string, maxTasks: number, now: number) => {
@@ -96,18 +104,23 @@ export const layerChannelQueueMemory = Layer.effect(
       return Option.some<ClaimedOrder>({ channelId, organizationId, orderId, request })
     }
 
-    const positionBy = (channelId: string, organizationId: string, rank: number): number => {
-      const others = Map.groupBy(
-        waitingAt(channelId).filter((order) => order.organizationId !== organizationId),
-        (order) => order.organizationId
-      )
-      return [...others.values()].reduce((sum, { length }) => sum + Math.min(length, rank), rank)
-    }
+    /** The orders that wait for a place, without those that have theirs already. */
+    const withoutPlace = (channelId: string) =>
+      waitingAt(channelId).filter(({ orderId }) => !places.has(orderId))
 
-    const rankOf = (channelId: string, organizationId: string, orderId: string): number =>
-      waitingAt(channelId).filter(
-        (order) => order.organizationId === organizationId && order.orderId <= orderId
-      ).length
+    /** The position of the last of these orders in the sequence of its organisation. */
+    const positionAmong = (
+      orders: ReadonlyArray<Omit<Place, "orderId">>,
+      { channelId, organizationId }: Omit<Place, "orderId">,
+      rank: number,
+      maxTasks: number
+    ): number => {
+      const organizations = [...Map.groupBy(orders, (order) => order.organizationId)]
+        .map(([organizationId, { length }]) => ({ channelId, organizationId, waiting: length }))
+        .toSorted((one, other) => lastTurnOf(one) - lastTurnOf(other))
+      const holders = placesAt(channelId).map((place) => place.organizationId)
+      return positionOf({ organizations, places: holders }, maxTasks, { organizationId, rank })
+    }
 
     return ChannelQueue.of({
       take: (place, maxTasks) =>
@@ -151,19 +164,22 @@ export const layerChannelQueueMemory = Layer.effect(
           if (order !== undefined) order.nextTryAt = now + seconds * 1000
           places.delete(orderId)
         }),
-      position: (orderId) =>
+      position: (orderId, maxTasks) =>
         Effect.sync(() => {
           const order = waitingOrders.get(orderId)
           if (order?.hasHold !== true) return null
-          const { channelId, organizationId } = order
-          return positionBy(channelId, organizationId, rankOf(channelId, organizationId, orderId))
+          if (places.has(orderId)) return 1
+          const orders = withoutPlace(order.channelId)
+          const rank = orders.filter((one) => isOfSame(one, order) && one.orderId <= orderId).length
+          return positionAmong(orders, order, rank, maxTasks)
         }),
       positionOfNew: (channelId, organizationId, maxTasks) =>
         Effect.sync(() => {
-          const orders = waitingAt(channelId)
-          if (orders.length === 0 && !isFull(channelId, maxTasks)) return null
-          const ownCount = orders.filter((order) => order.organizationId === organizationId).length
-          return positionBy(channelId, organizationId, ownCount + 1)
+          if (waitingAt(channelId).length === 0 && !isFull(channelId, maxTasks)) return null
+          const newOrder = { channelId, organizationId }
+          const orders = [...withoutPlace(channelId), newOrder]
+          const rank = orders.filter((one) => isOfSame(one, newOrder)).length
+          return positionAmong(orders, newOrder, rank, maxTasks)
         }),
       channels: Effect.sync(() => [...new Set(queuedOrders().map(({ channelId }) => channelId))]),
       lengths: Effect.map(Clock.currentTimeMillis, (now) => {

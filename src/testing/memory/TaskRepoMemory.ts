@@ -46,6 +46,9 @@ interface Row {
 const kindOfRow = ({ request }: Row) =>
   taskKindOf(request.id) === "video" ? kindOf(request.model, decodeVideoQuote(request.quote)) : null
 
+/** When the vendor began the task, or the time of the order if no vendor has. */
+const startOf = ({ task, createdAt }: Row): number => task.acceptedAt ?? createdAt
+
 const decodeResult = Schema.decodeSync(Schema.fromJsonString(TaskResult))
 
 const isShape = Schema.is(
@@ -84,37 +87,36 @@ const toTask = (row: Row, now: number): Task => {
     dialect: task.ordered.dialect ?? "own",
     ...shapeOf(task.ordered.summary),
     finishedAt: task.finishedAt === null ? null : new Date(task.finishedAt),
-    ageSeconds: secondsBetween(row.createdAt, now),
+    ageSeconds: secondsBetween(startOf(row), now),
     sincePollSeconds: task.askedAt === null ? null : secondsBetween(task.askedAt, now),
     kind: kindOfRow(row)
   }
 }
 
-const toClaimed = (
-  { request, job, cost, task, createdAt }: Row,
-  upstreamId: string,
-  now: number
-): ClaimedTask => ({
-  organizationId: request.organizationId,
-  id: request.id,
-  model: request.model,
-  channelId: job.channelId,
-  protocol: job.protocol,
-  listedProtocol: task.ordered.listedProtocol,
-  upstreamModel: job.upstreamModel,
-  upstreamId,
-  accountVersion: task.accountVersion ?? 1,
-  keyName: task.keyName ?? DEFAULT_KEY,
-  isMarked: isMarkedSummary(task.ordered.summary),
-  ageSeconds: secondsBetween(createdAt, now),
-  sincePollSeconds: secondsBetween(task.askedAt ?? createdAt, now),
-  lease: task.lease,
-  unknownForSeconds: task.unknownSince === null ? null : secondsBetween(task.unknownSince, now),
-  pastDeadline: task.deadline <= now,
-  quote: decodeVideoQuote(request.quote),
-  cost: cost === null ? null : decodeVideoQuote(cost),
-  billUnitPriceNano: decodeBillPrice(job.billUnitPrice ?? null)
-})
+const toClaimed = (row: Row, upstreamId: string, now: number): ClaimedTask => {
+  const { request, job, cost, task } = row
+  return {
+    organizationId: request.organizationId,
+    id: request.id,
+    model: request.model,
+    channelId: job.channelId,
+    protocol: job.protocol,
+    listedProtocol: task.ordered.listedProtocol,
+    upstreamModel: job.upstreamModel,
+    upstreamId,
+    accountVersion: task.accountVersion ?? 1,
+    keyName: task.keyName ?? DEFAULT_KEY,
+    isMarked: isMarkedSummary(task.ordered.summary),
+    ageSeconds: secondsBetween(startOf(row), now),
+    sincePollSeconds: secondsBetween(task.askedAt ?? row.createdAt, now),
+    lease: task.lease,
+    unknownForSeconds: task.unknownSince === null ? null : secondsBetween(task.unknownSince, now),
+    pastDeadline: task.deadline <= now,
+    quote: decodeVideoQuote(request.quote),
+    cost: cost === null ? null : decodeVideoQuote(cost),
+    billUnitPriceNano: decodeBillPrice(job.billUnitPrice ?? null)
+  }
+}
 
 const rowOf = ({ request, job, cost, task, held }: StoredOrder): ReadonlyArray<Row> =>
   task === null ? [] : [{ request, job, cost, task, createdAt: held.at.getTime() }]
@@ -436,10 +438,8 @@ export const layerTaskRepoMemory = Layer.effect(
             .toSorted((a, b) => (a.task.finishedAt ?? 0) - (b.task.finishedAt ?? 0))
             .flatMap((row) => {
               const kind = kindOfRow(row)
-              const tookSeconds = secondsBetween(
-                row.createdAt,
-                row.task.finishedAt ?? row.createdAt
-              )
+              const began = startOf(row)
+              const tookSeconds = secondsBetween(began, row.task.finishedAt ?? began)
               return kind === null ? [] : [{ kind, tookSeconds }]
             })
         )

@@ -49,16 +49,17 @@ describe("the pace of questions", () => {
 
 describe("a client is told to come back", () => {
   it.each([
-    ["when such tasks usually end", 0, 30, 30_000],
-    ["when what is left of that has passed", 12.5, 30, 17_500],
-    ["after a minute at most", 0, 600, 60_000],
-    ["not before the vendor is asked again", 29, 30, 2000],
-    ["after a tenth of its age once that time has passed", 100, 30, 10_000],
-    ["after a tenth of its age when nothing is known", 45, null, 4500],
-    ["at the first moment when nothing is known of a new one", 0, null, 2000],
-    ["after a minute at most, however old", 86_400, null, 60_000]
-  ] as const)("%s", (_, ageSeconds, usualSeconds, millis) => {
-    assert.strictEqual(clientPollMillis(pace, { ageSeconds, usualSeconds }), millis)
+    ["when such tasks usually end", 0, 30, true, 30_000],
+    ["when what is left of that has passed", 12.5, 30, true, 17_500],
+    ["after a minute at most", 0, 600, true, 60_000],
+    ["not before the vendor is asked again", 29, 30, true, 2000],
+    ["after a tenth of its age once that time has passed", 100, 30, true, 10_000],
+    ["after a tenth of its age when nothing is known", 45, null, true, 4500],
+    ["at the first moment when nothing is known of a new one", 0, null, true, 2000],
+    ["after a minute at most, however old", 86_400, null, true, 60_000],
+    ["when such tasks usually end, however long it has waited", 100, 30, false, 30_000]
+  ] as const)("%s", (_, ageSeconds, usualSeconds, isAccepted, millis) => {
+    assert.strictEqual(clientPollMillis(pace, { ageSeconds, isAccepted, usualSeconds }), millis)
   })
 })
 

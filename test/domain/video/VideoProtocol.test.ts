@@ -43,6 +43,7 @@ describe("the video protocols", () => {
         ratios: ___,
         onlySeconds: _____,
         unknownForms: ______,
+        secondsAt: _______,
         isShapedByImage,
         soundsByDefault,
         billUnit = null,

@@ -14,6 +14,12 @@ export type VeoMode = "text" | "frames" | "references" | "extension"
 
 type Form = VideoForm<VeoMode>
 
+/** The lengths of every model, in seconds. */
+export const veoSeconds = [4, 6, 8] as const
+/** The only length of orders with references, or with a resolution above 720p. */
+export const FULL_SECONDS = 8
+export const veoSecondsAt = { "1080p": [FULL_SECONDS], "4K": [FULL_SECONDS] } as const
+
 const text: Form = { mode: "text", takes: {} }
 const firstFrame: Form = { mode: "frames", takes: { first_frame: 1 }, needs: ["first_frame"] }
 const frames: Form = {
@@ -24,13 +30,9 @@ const frames: Form = {
 const references: Form = {
   mode: "references",
   takes: { reference_image: 3 },
-  needs: ["reference_image"]
+  needs: ["reference_image"],
+  onlySeconds: [FULL_SECONDS]
 }
-
-/** The lengths of every model, in seconds. */
-export const veoSeconds = [4, 6, 8] as const
-/** The only length of orders with references, or with a resolution above 720p. */
-export const FULL_SECONDS = 8
 
 /** The only resolution of a video that is extended, and of the result. */
 export const EXTENDED_RESOLUTION = "720p"
@@ -83,7 +85,7 @@ export const veoFamilies: ReadonlyArray<VeoFamily> = [
  * The fallback for unknown models, which may have every input but a video to extend; the vendor
  * itself refuses others.
  */
-const unknownVeo: Pick<VeoFamily, "forms" | "sound"> = {
+export const unknownVeo: Pick<VeoFamily, "forms" | "sound"> = {
   forms: [text, frames, references],
   sound: "unset"
 }

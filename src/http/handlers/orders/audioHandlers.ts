@@ -14,7 +14,7 @@ import { makeFileResponses } from "./fileResponses.ts"
 import { narrowContext } from "./narrowContext.ts"
 import { makeOrderBody } from "./orderBody.ts"
 import { acceptedTask, needsTask, prefersTask } from "./respondAsync.ts"
-import { makeTaskResponses } from "./taskResponses.ts"
+import { makeTaskResponses, youngTask } from "./taskResponses.ts"
 import { transcriptionOfForm } from "./transcriptionForms.ts"
 
 const audioResponse = Effect.fnUntraced(function* (answer: AnswerBody | StreamedWork) {
@@ -52,7 +52,7 @@ export const layerAudioHandlers = Layer.unwrap(
               }
               yield* tasks.checkCallbackUrl(body.callback_url)
               const id = yield* placeOrder(request, body, orders.speechTask)
-              return acceptedTask("speech", id, tasks.retryHeaders(null, 0))
+              return acceptedTask("speech", id, tasks.retryHeaders(youngTask(null)))
             })
           )
           .handleRaw(

@@ -17,7 +17,7 @@ import { makeFileResponses } from "./fileResponses.ts"
 import { editOfForm, formKinds } from "./imageForms.ts"
 import { narrowContext } from "./narrowContext.ts"
 import { acceptedTask, needsTask, prefersTask } from "./respondAsync.ts"
-import { makeTaskResponses } from "./taskResponses.ts"
+import { makeTaskResponses, youngTask } from "./taskResponses.ts"
 
 const imageBody = bodyOf(ImageBody)
 const decodeJsonEdit = bodyOf(ImageEditBody)
@@ -66,7 +66,7 @@ export const layerImagesHandlers = Layer.unwrap(
       }
       yield* tasks.checkCallbackUrl(body.callback_url)
       const id = yield* placeOrder(request, body, orderTask)
-      return acceptedTask("image", id, tasks.retryHeaders(null, 0))
+      return acceptedTask("image", id, tasks.retryHeaders(youngTask(null)))
     })
 
     return narrowContext(

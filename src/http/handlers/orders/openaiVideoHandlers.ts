@@ -34,7 +34,7 @@ import { OpenaiVideosGroup } from "../../api/orders/OpenaiVideosApi.ts"
 import { decodeBody } from "../../server/requestRules.ts"
 import { placeOrder } from "../respond.ts"
 import { narrowContext } from "./narrowContext.ts"
-import { makeTaskResponses, taskIdOf, withClientId } from "./taskResponses.ts"
+import { makeTaskResponses, taskIdOf, withClientId, youngTask } from "./taskResponses.ts"
 
 const decodeVideoBody = decodeBody(OpenaiVideoBody)
 const decodeRemixBody = decodeBody(OpenaiRemixBody)
@@ -145,7 +145,7 @@ export const layerOpenaiVideosHandlers = Layer.unwrap(
       return HttpServerResponse.jsonUnsafe(video, {
         headers: {
           location: `/v1/videos/${video.id}`,
-          ...responses.retryHeaders(task.kind, 0)
+          ...responses.retryHeaders(youngTask(task.kind))
         }
       })
     })

@@ -53,6 +53,16 @@ const withStreamCount = <A, E, R>(stream: Stream.Stream<A, E, R>) =>
     )
   )
 
+/** A task as far as the time of its next poll depends on it. */
+type PollableTask = Pick<Task, "kind" | "state" | "ageSeconds">
+
+/** The task of a new order. The kind is null where only its id is known. */
+export const youngTask = (kind: VideoKind | null): PollableTask => ({
+  kind,
+  state: "submitting",
+  ageSeconds: 0
+})
+
 const notFound = (clientId: string) =>
   new TaskNotFound({ message: `No task is called ${JSON.stringify(clientId)}` })
 
@@ -136,18 +146,16 @@ export const makeTaskResponses = Effect.fnUntraced(function* (taskKind: TaskKind
     }
   })
 
-  /**
-   * The milliseconds after which the client may poll again. The kind is null where only the task's
-   * id is known.
-   */
-  const pollMillis = (kind: VideoKind | null, ageSeconds: number): number => {
+  /** The milliseconds after which the client may poll the task again. */
+  const pollMillis = ({ kind, state, ageSeconds }: PollableTask): number => {
     const usualSeconds = kind === null ? null : usualTimes.usualSeconds(kind)
-    return clientPollMillis(settings, { ageSeconds, usualSeconds })
+    const isAccepted = state !== "waiting" && state !== "submitting"
+    return clientPollMillis(settings, { ageSeconds, isAccepted, usualSeconds })
   }
 
   /** The headers that tell the client when to poll again. */
-  const retryHeaders = (kind: VideoKind | null, ageSeconds: number) => {
-    const millis = pollMillis(kind, ageSeconds)
+  const retryHeaders = (task: PollableTask) => {
+    const millis = pollMillis(task)
     return {
       "cache-control": "no-store",
       "retry-after": `${Math.ceil(millis / 1000)}`,
@@ -175,12 +183,13 @@ export const makeTaskResponses = Effect.fnUntraced(function* (taskKind: TaskKind
   /** The place of a task that waits for its channel, as a field of its answer. */
   const queueField = Effect.fnUntraced(function* ({ channelId, id, kind, state }: Task) {
     if (state !== "waiting") return {}
-    const position = yield* queue.position(id)
+    const { channels } = yield* catalog.snapshot
+    const maxTasks = channels.get(channelId)?.max_tasks ?? 1
+    const position = yield* queue.position(id, maxTasks)
     // The order has left the queue since the task was read.
     if (position === null) return {}
-    const { channels } = yield* catalog.snapshot
     const usualSeconds = kind === null ? null : usualTimes.usualSeconds(kind)
-    return { queue: queuePlace(position, channels.get(channelId)?.max_tasks ?? 1, usualSeconds) }
+    return { queue: queuePlace(position, maxTasks, usualSeconds) }
   })
 
   /** The task as its reader gets it, with its place in a queue and what came of its cancel. */
@@ -195,7 +204,7 @@ export const makeTaskResponses = Effect.fnUntraced(function* (taskKind: TaskKind
 
   const responseOf = ({ task, body }: Effect.Success<ReturnType<typeof answerOf>>) =>
     HttpServerResponse.jsonUnsafe(body, {
-      headers: task.finished ? {} : retryHeaders(task.kind, task.ageSeconds)
+      headers: task.finished ? {} : retryHeaders(task)
     })
 
   /** Reads the task, as soon as the task has ended or the waiting time is over. */
@@ -225,14 +234,15 @@ export const makeTaskResponses = Effect.fnUntraced(function* (taskKind: TaskKind
   })
 
   type View = Effect.Success<ReturnType<typeof makeViewIn>>
+  type QueueField = Effect.Success<ReturnType<typeof queueField>>
 
-  const eventOf = (task: Task, view: View): string => {
+  const eventOf = (task: Task, view: View, queue: QueueField = {}): string => {
     const data = view(task)
     return Sse.encoder.write({
       _tag: "Event",
       id: String(eventNumber(data.task_status)),
       event: `${taskKind}.${data.task_status}`,
-      data: JSON.stringify(data)
+      data: JSON.stringify({ ...data, ...queue })
     })
   }
 
@@ -249,9 +259,9 @@ export const makeTaskResponses = Effect.fnUntraced(function* (taskKind: TaskKind
    * Streams the events of a task after the client's `Last-Event-ID`, from the current state to the
    * end. A client that has already seen the end gets 204, which stops an `EventSource` from
    * reconnecting. A gateway that begins to stop ends the stream with a `retry`, and the client
-   * reconnects to another gateway.
+   * reconnects to another gateway. The event of an order that waits has its place at that moment.
    */
-  const eventsOf = (task: Task, view: View, lastEventId: string | undefined) => {
+  const eventsOf = (task: Task, view: View, queue: QueueField, lastEventId: string | undefined) => {
     const state = view(task).task_status
     const lastSeen = seenEvent(lastEventId, state)
     if (lastSeen === LAST_EVENT) return HttpServerResponse.empty({ status: 204 })
@@ -271,7 +281,9 @@ export const makeTaskResponses = Effect.fnUntraced(function* (taskKind: TaskKind
     )
     // The first bytes are sent immediately: many clients consider a connection open only when bytes
     // arrive.
-    const firstText = Stream.make(lastSeen < eventNumber(state) ? eventOf(task, view) : HEARTBEAT)
+    const firstText = Stream.make(
+      lastSeen < eventNumber(state) ? eventOf(task, view, queue) : HEARTBEAT
+    )
     const events = task.finished
       ? firstText
       : Stream.concat(
@@ -336,7 +348,7 @@ export const makeTaskResponses = Effect.fnUntraced(function* (taskKind: TaskKind
       const task = yield* read(organizationId, id, 0)
       if (task.memberId !== memberId) return yield* notOwner("deleted")
       if (!task.finished) {
-        const retryAfterSeconds = Number(retryHeaders(task.kind, task.ageSeconds)["retry-after"])
+        const retryAfterSeconds = Number(retryHeaders(task)["retry-after"])
         return yield* new TaskProcessing({
           message: `The task is still processing: delete it when it has ended, or cancel it with POST ${taskPaths[taskKind]}/${id}/cancel`,
           retryAfterSeconds
@@ -347,11 +359,9 @@ export const makeTaskResponses = Effect.fnUntraced(function* (taskKind: TaskKind
     }),
     events: Effect.fnUntraced(function* (id: string, lastEventId: string | undefined) {
       const { organizationId } = yield* CurrentCaller
-      return eventsOf(
-        yield* read(organizationId, id, 0),
-        yield* makeViewIn(dialectOf(id)),
-        lastEventId
-      )
+      const task = yield* read(organizationId, id, 0)
+      const view = yield* makeViewIn(dialectOf(id))
+      return eventsOf(task, view, yield* queueField(task), lastEventId)
     })
   }
 })

@@ -9,7 +9,7 @@ import { bodyOf } from "../../server/requestRules.ts"
 import { placeOrder } from "../respond.ts"
 import { makeFileResponses } from "./fileResponses.ts"
 import { narrowContext } from "./narrowContext.ts"
-import { makeTaskResponses } from "./taskResponses.ts"
+import { makeTaskResponses, youngTask } from "./taskResponses.ts"
 
 const videoBody = bodyOf(VideoBody)
 
@@ -27,10 +27,10 @@ export const layerVideosHandlers = Layer.unwrap(
             const body = yield* videoBody
             yield* tasks.checkCallbackUrl(body.callback_url)
             const { id, kind, isWaiting } = yield* placeOrder(request, body, orders.video)
-            const queue = isWaiting ? yield* tasks.queueField(id) : {}
+            const queue = isWaiting === false ? {} : yield* tasks.queueField(id)
             return HttpServerResponse.jsonUnsafe(
               { id, task_status: "processing", ...queue },
-              { headers: { location: `/v1/videos/${id}`, ...tasks.retryHeaders(kind, 0) } }
+              { headers: { location: `/v1/videos/${id}`, ...tasks.retryHeaders(youngTask(kind)) } }
             )
           })
         )
