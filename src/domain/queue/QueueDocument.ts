@@ -29,10 +29,16 @@ const Places = Schema.Array(AnswerPointer).check(
   Schema.isMaxLength(16, { expected: "at most 16 places" })
 )
 
+/** No segment may be `.` or `..`, which would lead to another path than the one that is written. */
+const withoutDots = Schema.isPattern(/^(?!(?:.*\/)?\.{1,2}(?:\/|$))/, {
+  expected: "segments other than . and .."
+})
+
 const Path = Schema.String.check(
   Schema.isPattern(/^(?:\/(?:[A-Za-z0-9._~:-]|\{(?:id|model(?::[1-9])?)\})+)+$/, {
     expected: "a path such as /jobs/{id}, with {model}, {model:2} and {id} in places"
-  })
+  }),
+  withoutDots
 )
 
 const HeaderName = Schema.String.check(
@@ -251,7 +257,7 @@ const Form = Schema.Struct({
 })
 
 const sharedFields = {
-  id: plainText().annotate({ description: "The vendor's name of the model" }),
+  id: plainText().check(withoutDots).annotate({ description: "The vendor's name of the model" }),
   forms: optional(Schema.Array(Form).annotate({ description: "The media that it takes together" })),
   fields: Fields.annotate({ description: "Where the parts of an order go" }),
   ignores: optional(
@@ -332,7 +338,8 @@ export const QueueDocument = Schema.Struct({
   versions: optional(
     Schema.Array(
       Schema.String.check(
-        Schema.isPattern(/^(?:\/[A-Za-z0-9._-]{1,64}){1,4}$/, { expected: "a path such as /v1" })
+        Schema.isPattern(/^(?:\/[A-Za-z0-9._-]{1,64}){1,4}$/, { expected: "a path such as /v1" }),
+        withoutDots
       )
     ).annotate({
       description: "Ends of the base address that the vendor's documentation has at times"

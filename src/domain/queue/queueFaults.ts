@@ -32,6 +32,32 @@ function* callFaults({ calls }: QueueDocument): Faults {
   }
 }
 
+/**
+ * The headers of the connection and of the form of the body: another value than the one of the HTTP
+ * client would contradict what is sent, and break the request.
+ */
+const clientHeaders =
+  /^(?:proxy-.*|connection|content-length|content-type|expect|host|http2-settings|keep-alive|te|trailer|transfer-encoding|upgrade)$/
+
+/** Requires that the document writes no header of the HTTP client. */
+function* headerFaults({ key, calls }: QueueDocument): Faults {
+  const { submit, status, result, cancel } = calls
+  const tables = {
+    "submit.headers": submit.headers,
+    "submit.image_headers": submit.image_headers,
+    "status.headers": status.headers,
+    "result.headers": result?.headers,
+    "cancel.headers": cancel?.headers
+  }
+  const names = Object.entries(tables).flatMap(([table, headers = {}]) =>
+    Object.keys(headers).map((name) => ({ path: `calls.${table}.${name}`, name }))
+  )
+  for (const { path, name } of [{ path: "key.header", name: key.header }, ...names]) {
+    if (!clientHeaders.test(name)) continue
+    yield { path, message: `Expected another header: the HTTP client alone writes ${name}` }
+  }
+}
+
 /** Requires that each name has one meaning. */
 function* nameFaults(
   path: string,
@@ -52,7 +78,24 @@ function* nameFaults(
   }
 }
 
-function* statusFaults({ statuses, calls: { cancel } }: QueueDocument): Faults {
+/** Meanings of jobs that may have a product, which is to be paid. */
+const payableMeanings = ["queued", "open", "finished"] as const
+
+/** Requires that no job counts as cancelled, so that nothing is charged, while it may be finished. */
+function* cancelledFaults({ statuses, calls: { cancel } }: QueueDocument): Faults {
+  for (const [index, name] of (cancel?.cancelled ?? []).entries()) {
+    const meaning = payableMeanings.find((one) => statuses[one]?.includes(name))
+    if (meaning === undefined) continue
+    yield {
+      path: `calls.cancel.cancelled[${index}]`,
+      message: `${quote(name)} means ${meaning} in statuses, and a cancelled job has ended without a product: list it in requested or refused`
+    }
+  }
+}
+
+function* statusFaults(document: QueueDocument): Faults {
+  const { statuses, calls } = document
+  const { cancel } = calls
   yield* nameFaults("statuses", statuses)
   if (statuses.finished.length === 0) {
     yield { path: "statuses.finished", message: "Expected the name of a finished job" }
@@ -60,6 +103,7 @@ function* statusFaults({ statuses, calls: { cancel } }: QueueDocument): Faults {
   if (cancel === undefined) return
   const { cancelled, requested, refused } = cancel
   yield* nameFaults("calls.cancel", { cancelled, requested, refused })
+  yield* cancelledFaults(document)
   if ((cancelled ?? requested) === undefined) {
     yield { path: "calls.cancel", message: "Expected the names in cancelled or requested" }
   }
@@ -304,6 +348,7 @@ function* modelFaults(document: QueueDocument): Faults {
 /** Every contradiction of a document, with its path. */
 export const documentFaults = (document: QueueDocument): ReadonlyArray<FieldFault> => [
   ...callFaults(document),
+  ...headerFaults(document),
   ...answerFaults(document),
   ...refusalFaults(document),
   ...statusFaults(document),
