@@ -1,9 +1,8 @@
 /** Finds the contradictions of a vendor's document: what its shape alone cannot refuse. */
 import { Struct } from "effect"
-import { imageFieldNames } from "../image/ImageRequest.ts"
 import type { FieldFault } from "../requestFields.ts"
+import { billEffectOf, ordersMore } from "../unpricedWork.ts"
 import { type InputRole, inputRoles } from "../video/families/VideoFamily.ts"
-import { videoFieldNames } from "../video/VideoBody.ts"
 import { secondsBetween, secondsOfLimit } from "../video/videoLimits.ts"
 import { readInputSchema, referenceFaults } from "./inputSchema.ts"
 import { fieldPointer, isListPointer, overlap } from "./jsonPointer.ts"
@@ -15,7 +14,7 @@ import type {
   QueueVideoModel,
   Source
 } from "./QueueDocument.ts"
-import { fieldsLacked, parametersOfModel, placesOf } from "./queueParameters.ts"
+import { fieldsLacked, gatewayFieldNames, parametersOfModel, placesOf } from "./queueParameters.ts"
 
 type Faults = Generator<FieldFault, void>
 
@@ -317,11 +316,16 @@ function* schemaFaults(path: string, model: QueueModel, document: QueueDocument)
 }
 
 function* parameterNameFaults(path: string, model: QueueModel, document: QueueDocument): Faults {
-  const gatewayFields = model.modality === "video" ? videoFieldNames : imageFieldNames
+  const gatewayFields = gatewayFieldNames(model)
   for (const name of Object.keys(parametersOfModel(model, document))) {
-    if (!gatewayFields.includes(name)) continue
-    const message = `The gateway has a field ${name}; map it, or list it in input_schema_without`
-    yield { path: `${path}.parameters.${name}`, message }
+    const at = `${path}.parameters.${name}`
+    if (gatewayFields.includes(name)) {
+      const message = `The gateway has a field ${name}; map it, or list it in input_schema_without`
+      yield { path: at, message }
+    } else if (ordersMore(billEffectOf(name))) {
+      const message = `${name} changes how much is made, or where it goes, and no price covers that: map it, or write it in constants`
+      yield { path: at, message }
+    }
   }
 }
 
