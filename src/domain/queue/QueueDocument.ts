@@ -295,7 +295,9 @@ const VideoModel = Schema.Struct({
     Schema.Boolean.annotate({ description: "Whether -1 lets the model choose the length" })
   ),
   resolutions: optional(
-    Schema.Array(Resolution).annotate({ description: "The resolutions; none are sent without" })
+    Schema.Array(Resolution).annotate({
+      description: "The resolutions; without, none is sent, and an order may name 720p alone"
+    })
   ),
   ratios: optional(
     Schema.Array(Ratio).annotate({ description: "The only aspect ratios; any without" })
