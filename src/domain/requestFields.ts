@@ -37,7 +37,8 @@ const otherLiteral = /^Expected "/
 
 /**
  * The faults of a union of objects that differ by their `type`: those of the objects with the type
- * of the value. A value of an unknown type has one fault, at its type.
+ * of the value. A value of an unknown type has one fault, at its type. Objects of the same type
+ * differ by their required fields: the value is meant as one that it has all fields of.
  */
 const fittingFaults = (
   { ast, issues }: SchemaIssue.AnyOf,
@@ -49,11 +50,17 @@ const fittingFaults = (
     (faults) => !faults.some((fault) => fault.path === typePath && otherLiteral.test(fault.message))
   )
   const expected = ast.annotations?.expected
-  if (ofThisType.length > 0 || typeof expected !== "string") {
-    return (ofThisType.length > 0 ? ofThisType : candidates).flat()
+  if (ofThisType.length === 0 && typeof expected === "string") {
+    return [{ path: typePath, message: `Expected ${expected}` }]
   }
-  return [{ path: typePath, message: `Expected ${expected}` }]
+  const fitting = ofThisType.length > 0 ? ofThisType : candidates
+  const ofThisShape = fitting.filter((faults) => hasShape(faults, formatPath(path)))
+  return (ofThisShape.length > 0 ? ofThisShape : fitting).flat()
 }
+
+/** Whether a value with these faults is an object of the right kind: it has every required field. */
+const hasShape = (faults: ReadonlyArray<FieldFault>, path: string): boolean =>
+  faults.every((fault) => fault.path !== path && fault.message !== messagesByTag.MissingKey)
 
 const shortList = (path: Path, least: number): FieldFault => ({
   path: formatPath(path),

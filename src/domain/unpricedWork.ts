@@ -48,18 +48,31 @@ const tiers: UnpricedRule = {
   advice: "Orders are billed at the standard tier"
 }
 
-const imageWork: ReadonlyArray<UnpricedRule> = [
+/** The names that vendors give to the number of what a noun stands for. */
+const countNames = (noun: string): ReadonlyArray<string> =>
+  [noun, `${noun}s`].flatMap((counted) => [
+    ...["n", "num", "number", "number_of", "max", "total", "batch"].map(
+      (word) => `${word}_${counted}`
+    ),
+    ...["count", "num", "number", "quantity", "per_prompt"].map((word) => `${counted}_${word}`),
+    `num_${counted}_per_prompt`
+  ])
+
+const imageNouns = nameList(
+  "image picture pic output result sample generation variation candidate frame"
+)
+
+/** Fields that order more images than one, or have them delivered in another way. */
+const imageAmounts: ReadonlyArray<UnpricedRule> = [
   {
-    names: nameList(`
-      n num number count quantity repeat repeats prompts batch batches batch_size batch_count
-      batch_num num_batches n_iter samples n_samples num_samples sample_num sample_count
-      num_images n_images image_num images_num image_count images_count number_of_images
-      num_images_per_prompt images_per_prompt max_images image_number image_quantity num_pictures
-      picture_count pic_num num_outputs n_outputs number_of_outputs output_num output_count
-      num_results number_results number_of_results result_count num_generations generation_count
-      num_variations variations variation_count candidates candidate_count num_candidates
-      number_of_candidates enable_sequential enable_interleave frame_count
-    `),
+    names: [
+      ...imageNouns.flatMap(countNames),
+      ...nameList(`
+        n num number count quantity repeat repeats prompts batch batches batch_size batch_count
+        batch_num num_batches n_iter samples variations candidates enable_sequential
+        enable_interleave
+      `)
+    ],
     isHarmless: oneOf(null, false, 1),
     advice: "n is the field for the number of images"
   },
@@ -76,6 +89,11 @@ const imageWork: ReadonlyArray<UnpricedRule> = [
     isHarmless: oneOf(null, false, 0),
     advice: "stream and partial_images are the fields for this"
   },
+  delivery("Images come")
+]
+
+const imageWork: ReadonlyArray<UnpricedRule> = [
+  ...imageAmounts,
   ...imageDimensions.map(
     (dimension): UnpricedRule => ({
       names: [dimension],
@@ -83,7 +101,6 @@ const imageWork: ReadonlyArray<UnpricedRule> = [
       advice: `${dimension} is read at the top of the order alone, in this very spelling`
     })
   ),
-  delivery("Images come"),
   tiers
 ]
 
@@ -111,6 +128,32 @@ const aliasedDimension = resemblances(
     dimensionAliases[dimension].map((alias) => [alias, dimension] as const)
   )
 )
+
+/** Fields that order more videos than one. */
+const videoCounts = nameList("video clip").flatMap(countNames)
+
+/** Fields that order a longer video than the one that is billed. */
+const videoLengths = nameList(`
+  duration durations duration_seconds duration_sec duration_ms video_duration video_length
+  video_seconds num_seconds n_seconds seconds length_seconds frames video_frames
+`)
+
+/** Fields that may order dearer work: another model, a better result, sound, or a second step. */
+const dearerWork = nameList(`
+  mode variant version model_version model_type model_variant speed rendering_speed render_speed
+  turbo hdr length frame_rate super_resolution sound audio with_sound has_sound enable_sound
+  generate_sound add_sound has_audio add_audio generate_music
+`)
+
+/** Fields that have sound made, too. */
+const soundSwitches = nameList(`
+  output_audio audio_output enable_audio enable_audio_output with_audio generate_audio
+  return_audio stream_audio enable_tts use_tts
+`)
+
+/** Matches keys of names for dearer work, or for another delivery, of which vendors have many. */
+const dearerPart =
+  /frames?$|fps|framerate|framespersecond|interpolat|sync|stream|webhook|callback|base64|b64|megapixel|priority|tier$|^(?:up)?scale|upscal|websearch|googlesearch/
 
 const TOOLS = "What a vendor's own tools cost is not among the tokens that are billed"
 const MEDIA = "what else a model makes is not among the tokens that are billed"
@@ -160,10 +203,7 @@ const textWork: ReadonlyArray<UnpricedRule> = [
     advice: `modalities may have text alone: ${MEDIA}`
   },
   {
-    names: nameList(`
-      output_audio audio_output enable_audio enable_audio_output with_audio generate_audio
-      return_audio stream_audio enable_tts use_tts
-    `),
+    names: soundSwitches,
     isHarmless: noValues,
     advice: `modalities may have text alone: ${MEDIA}`
   },
@@ -453,6 +493,44 @@ const faultsOf = (
   }
   return faults
 }
+
+/**
+ * What a field of a vendor may change of the bill: the `amount` of what is made, or where it is
+ * delivered, the `length` of a video, or the `price` of one product.
+ */
+export type BillEffect = "amount" | "length" | "price"
+
+const entriesOf = (names: ReadonlyArray<string>, effect: BillEffect) =>
+  names.map((name) => [name, effect] as const)
+
+const namesOf = (rules: ReadonlyArray<UnpricedRule>) => rules.flatMap(({ names }) => names)
+
+const billEffects = resemblances([
+  ...entriesOf(dearerWork, "price"),
+  ...entriesOf(soundSwitches, "price"),
+  ...entriesOf(tiers.names, "price"),
+  ...entriesOf(namesOf(textWork.filter(({ advice }) => advice === TOOLS)), "price"),
+  ...entriesOf([...imageDimensions, ...Object.values(dimensionAliases).flat()], "price"),
+  ...entriesOf(videoLengths, "length"),
+  ...entriesOf(videoCounts, "amount"),
+  ...entriesOf(namesOf(imageAmounts), "amount")
+])
+
+const billEffectOfKey = (key: string): BillEffect | null =>
+  billEffects(key) ?? (dearerPart.test(key) || otherModelName(key) !== undefined ? "price" : null)
+
+/**
+ * What a field of this name may change of the bill, whatever its values are; null if it changes
+ * nothing. Some vendors read a name as a path, so each part of it counts.
+ */
+export const billEffectOf = (name: string): BillEffect | null => {
+  const effects = [name, ...namesInName(name)].map((part) => billEffectOfKey(fieldKey(part)))
+  return effects.find((effect) => effect !== null) ?? null
+}
+
+/** Whether a field with this effect certainly orders more than what is billed. */
+export const ordersMore = (effect: BillEffect | null): boolean =>
+  effect === "amount" || effect === "length"
 
 /** Faults for fields of an image request that order unpriced work. */
 export const unpricedImageWork = (

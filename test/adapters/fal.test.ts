@@ -184,7 +184,7 @@ const subject: VideoSubject = {
       reply: { body: empty },
       failure: refused(200, null, { effectiveStatus: 502, message: empty.detail })
     },
-    ...[{ status: "IN_QUEUE" }, { request_id: "" }, { request_id: 8093 }, { id: "8093" }].map(
+    ...[{ status: "IN_QUEUE" }, { request_id: "" }, { request_id: 80.5 }, { id: "8093" }].map(
       (body) => ({
         says: `${JSON.stringify(body)} names no job, so it may be lost`,
         reply: { body },
@@ -218,7 +218,7 @@ const subject: VideoSubject = {
   ],
   brokenPolls: [
     { says: "no status", body: { request_id: UPSTREAM_ID } },
-    { says: "a status that is no text", body: job("x", { status: 3 }) },
+    { says: "a status that is no name", body: job("x", { status: [3] }) },
     { says: "a result without a file", body: job("COMPLETED") },
     { says: "a file that is no address", body: completion({ video: { url: "" } }) }
   ],

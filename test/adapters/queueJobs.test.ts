@@ -1,6 +1,6 @@
 /** Jobs of vendors that documents describe: how they are cancelled, and what their refusals prove. */
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Result } from "effect"
 import { makeQueueAdapters } from "../../src/adapters/queueAdapters.ts"
 import { replicateDocument } from "../../src/domain/queue/documents/replicate.ts"
 import type { QueueDocument } from "../../src/domain/queue/QueueDocument.ts"
@@ -209,6 +209,78 @@ layer(layerSockets)("a refusal with HTTP 200", (it) => {
       const adapter = yield* Effect.orDie(Effect.fromNullishOr(video.get("replicate")))
       const status = yield* adapter.poll(accountAt(vendor.url), taskOf("replicate", "j"))
       assert.deepInclude(status, { _tag: "Failed", code: "failed", message: "no" })
+    })
+  )
+})
+
+/** A vendor that counts its jobs, and whose statuses are numbers, or say whether the job is done. */
+const countingDocument: QueueDocument = {
+  ...replicateDocument,
+  calls: {
+    ...replicateDocument.calls,
+    cancel: {
+      method: "POST",
+      path: "/jobs/{id}/cancel",
+      jobs: "unfinished",
+      cancelled: ["9"],
+      requested: ["1"],
+      refused: ["3"]
+    }
+  },
+  answers: { ...replicateDocument.answers, id: ["/job_id"], status: ["/state", "/done"] },
+  statuses: { open: ["1", "false"], finished: ["3", "true"], failed: ["4"], cancelled: ["9"] }
+}
+
+layer(layerSockets)("a vendor with numbers for names", (it) => {
+  const answered = Effect.fnUntraced(function* (body: object) {
+    const vendor = yield* brokenVendor({ status: 200, body })
+    const { video } = yield* makeQueueAdapters([countingDocument])
+    const adapter = yield* Effect.orDie(Effect.fromNullishOr(video.get("replicate")))
+    return { adapter, account: accountAt(vendor.url), requests: vendor.requests }
+  })
+
+  it.effect.each<readonly [id: unknown, read: string | null]>([
+    [12_345, "12345"],
+    ["12345", "12345"],
+    [0, null],
+    [-1, null],
+    [1.5, null],
+    [2 ** 53, null],
+    [true, null]
+  ])("takes the job %j as %j", ([job_id, upstreamId]) =>
+    Effect.gen(function* () {
+      const { adapter, account } = yield* answered({ job_id, state: 1 })
+      const submitted = yield* Effect.result(adapter.submit(account, orderFor("replicate", "x")))
+      assert.strictEqual(Result.getOrNull(submitted), upstreamId)
+    })
+  )
+
+  it.effect.each<readonly [body: object, tag: string]>([
+    [{ state: 1 }, "Processing"],
+    [{ state: 3, output: "https://media.test/1.mp4" }, "Succeeded"],
+    [{ state: 4 }, "Failed"],
+    [{ done: false }, "Processing"],
+    [{ done: true, output: "https://media.test/1.mp4" }, "Succeeded"]
+  ])("polls %j as %s", ([body, tag]) =>
+    Effect.gen(function* () {
+      const { adapter, account, requests } = yield* answered(body)
+      const status = yield* adapter.poll(account, taskOf("replicate", "12345"))
+      assert.strictEqual(status._tag, tag)
+      assert.notProperty(status, "unknownStatus")
+      assert.strictEqual((yield* requests)[0]?.target, "/v1/predictions/12345")
+    })
+  )
+
+  it.effect.each<readonly [state: number, tag: CancelAnswer["_tag"]]>([
+    [9, "Cancelled"],
+    [1, "Requested"],
+    [3, "Refused"]
+  ])("answers a cancel with %i as %s", ([state, tag]) =>
+    Effect.gen(function* () {
+      const { adapter, account } = yield* answered({ state })
+      const { send } = yield* Effect.orDie(Effect.fromNullishOr(adapter.cancel))
+      const answer = yield* send(account, taskOf("replicate", "12345"))
+      assert.strictEqual(answer._tag, tag)
     })
   )
 })

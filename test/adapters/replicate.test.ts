@@ -153,7 +153,7 @@ const subject: VideoSubject = {
       reply: { body: prediction("failed", { error: "no GPU" }) },
       failure: refused(200, {}, { effectiveStatus: 502, message: "no GPU" })
     },
-    ...[{ status: "starting" }, { id: "", status: "starting" }, { id: 7 }].map((body) => ({
+    ...[{ status: "starting" }, { id: "", status: "starting" }, { id: 0 }].map((body) => ({
       says: `${JSON.stringify(body)} names no prediction, so it may be lost`,
       reply: { body },
       failure: lost("broken_answer", 200)
@@ -206,7 +206,7 @@ const subject: VideoSubject = {
   ],
   brokenPolls: [
     { says: "no status", body: { id: UPSTREAM_ID } },
-    { says: "a status that is no text", body: { id: UPSTREAM_ID, status: 3 } },
+    { says: "a status that is no name", body: { id: UPSTREAM_ID, status: [3] } },
     { says: "a success without an output", body: prediction("succeeded") },
     { says: "an output that is no address", body: prediction("succeeded", { output: "done" }) }
   ],

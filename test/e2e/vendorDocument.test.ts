@@ -315,6 +315,37 @@ layer(layerTestGateway("embedded", undefined, { catalogFor: builtInCatalog }), {
     })
   )
 
+  it.effect(
+    "takes no resolution of a model without a field for it but the one that is billed",
+    () =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const who = yield* gateway.customer("10")
+        const order = { model: "shots-3", prompt: "a bear", duration: 4 }
+        for (const resolution of ["1080p", "480p", "4K"]) {
+          const refusal = yield* orderVideo(who, { ...order, resolution })
+          assert.strictEqual(refusal.status, 400, refusal.text)
+          assert.deepNestedInclude(refusal.body, {
+            "error.code": "video_sku_invalid",
+            "error.param": "resolution",
+            "error.allowed": ["720p"],
+            "error.nearest": "720p"
+          })
+        }
+        const flagged = yield* orderVideo(who, { ...order, prompt: "a bear --resolution 1080p" })
+        assert.deepNestedInclude(flagged.body, { "error.param": "resolution" }, flagged.text)
+        assert.deepInclude(yield* gateway.balance(who), { balance: "10", held: "0" })
+        const creation = yield* orderVideo(who, { ...order, resolution: "720P" })
+        assert.strictEqual(creation.status, 200, creation.text)
+        assert.propertyVal(yield* gateway.balance(who), "held", "2")
+        assert.notProperty(yield* lastSent, "resolution")
+        const { id } = yield* bodyAs(Created, creation)
+        const done = yield* gateway.call(`/v1/videos/${id}?wait=30`, { key: who.key })
+        assert.propertyVal(done.body, "task_status", "succeeded", done.text)
+        yield* gateway.verify
+      })
+  )
+
   it.effect("sends frames between the first and the last one in their order", () =>
     Effect.gen(function* () {
       const gateway = yield* Gateway

@@ -39,7 +39,7 @@ const isCode = (value: unknown): value is string | number =>
   isText(value) || typeof value === "number"
 
 /** The first text at one of the places. */
-export const textAt = (body: unknown, places: ReadonlyArray<string> = []): string | null =>
+const textAt = (body: unknown, places: ReadonlyArray<string> = []): string | null =>
   firstAt(body, places, isText)[0] ?? null
 
 /** The first number at one of the places, also as digits in a text. */
@@ -53,8 +53,14 @@ export const numberAt = (body: unknown, places: ReadonlyArray<string> = []): num
 export const amountAt = (body: unknown, places: ReadonlyArray<string>): unknown =>
   firstAt(body, places, isCode)[0] ?? null
 
-export const jobIdIn = ({ answers }: QueueDocument, body: unknown): string | null =>
-  firstAt(body, answers.id, isJobId)[0] ?? null
+/** An id; some vendors count their jobs, and 0 is the number of no job. */
+const isTextOrNumberId = (value: unknown): value is string | number =>
+  isJobId(value) || (typeof value === "number" && Number.isSafeInteger(value) && value > 0)
+
+export const jobIdIn = ({ answers }: QueueDocument, body: unknown): string | null => {
+  const [id] = firstAt(body, answers.id, isTextOrNumberId)
+  return id === undefined ? null : String(id)
+}
 
 /** The addresses of the files in an answer. */
 export const filesIn = ({ answers }: QueueDocument, body: unknown): ReadonlyArray<string> =>
@@ -83,11 +89,21 @@ export interface JobState {
   readonly meaning: Meaning | null
 }
 
+/** The name of a status; some vendors have numbers as names, or say whether the job is done. */
+const isStatusName = (value: unknown): value is string | number | boolean =>
+  typeof value === "string" || typeof value === "number" || typeof value === "boolean"
+
+/** The name of the status in an answer, as a text; null if the answer has none. */
+export const statusNameIn = ({ answers }: QueueDocument, body: unknown): string | null => {
+  const [name] = firstAt(body, answers.status, isStatusName)
+  return name === undefined ? null : String(name)
+}
+
 /** The state of a job in an answer; null if the answer states none. */
 export const stateIn = (document: QueueDocument, body: unknown): JobState | null => {
   const { answers, statuses } = document
-  const name = firstAt(body, answers.status, (value) => typeof value === "string")[0]
-  if (name === undefined) return null
+  const name = statusNameIn(document, body)
+  if (name === null) return null
   const meaning = statusMeanings.find((one) => statuses[one]?.includes(name)) ?? null
   if (meaning !== "finished" || textAt(body, answers.failed) === null) return { name, meaning }
   // Some vendors call a job finished that has failed or was cancelled, and put the reason beside the

@@ -1,5 +1,5 @@
 /** Cancelling of the jobs of vendors that documents describe. */
-import { Predicate, Result } from "effect"
+import { Result } from "effect"
 import type { QueueCall, QueueDocument } from "../../domain/queue/QueueDocument.ts"
 import type { VendorFailure } from "../../domain/VendorOutcome.ts"
 import { scrubText } from "../../redaction/credentialsFromClients.ts"
@@ -7,7 +7,7 @@ import type { CancelAnswer, ChannelAccount, JobRef } from "../../services/Protoc
 import type { VendorAnswer } from "../wire/vendorAnswer.ts"
 import type { VendorRequest } from "../wire/vendorRequest.ts"
 import type { CancelDialect } from "./adapterCalls.ts"
-import { failedAnswer, messageIn, textAt } from "./queueAnswers.ts"
+import { failedAnswer, messageIn, statusNameIn } from "./queueAnswers.ts"
 import { queueRequest } from "./queueRequests.ts"
 
 type Cancel = NonNullable<QueueDocument["calls"]["cancel"]>
@@ -22,9 +22,7 @@ export const jobRequest =
 const readCancelledOf =
   (document: QueueDocument, { cancelled = [], requested = [], refused = [] }: Cancel) =>
   (account: ChannelAccount, answer: VendorAnswer): Result.Result<CancelAnswer, VendorFailure> => {
-    const name = Predicate.isObject(answer.body)
-      ? textAt(answer.body, document.answers.status)
-      : null
+    const name = statusNameIn(document, answer.body)
     const isAccepted = answer.status < 300 && name !== null
     if (isAccepted && cancelled.includes(name)) return Result.succeed({ _tag: "Cancelled" })
     if (isAccepted && requested.includes(name)) return Result.succeed({ _tag: "Requested" })

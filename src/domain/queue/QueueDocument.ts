@@ -29,10 +29,16 @@ const Places = Schema.Array(AnswerPointer).check(
   Schema.isMaxLength(16, { expected: "at most 16 places" })
 )
 
+/** No segment may be `.` or `..`, which would lead to another path than the one that is written. */
+const withoutDots = Schema.isPattern(/^(?!(?:.*\/)?\.{1,2}(?:\/|$))/, {
+  expected: "segments other than . and .."
+})
+
 const Path = Schema.String.check(
   Schema.isPattern(/^(?:\/(?:[A-Za-z0-9._~:-]|\{(?:id|model(?::[1-9])?)\})+)+$/, {
     expected: "a path such as /jobs/{id}, with {model}, {model:2} and {id} in places"
-  })
+  }),
+  withoutDots
 )
 
 const HeaderName = Schema.String.check(
@@ -251,7 +257,7 @@ const Form = Schema.Struct({
 })
 
 const sharedFields = {
-  id: plainText().annotate({ description: "The vendor's name of the model" }),
+  id: plainText().check(withoutDots).annotate({ description: "The vendor's name of the model" }),
   forms: optional(Schema.Array(Form).annotate({ description: "The media that it takes together" })),
   fields: Fields.annotate({ description: "Where the parts of an order go" }),
   ignores: optional(
@@ -289,7 +295,9 @@ const VideoModel = Schema.Struct({
     Schema.Boolean.annotate({ description: "Whether -1 lets the model choose the length" })
   ),
   resolutions: optional(
-    Schema.Array(Resolution).annotate({ description: "The resolutions; none are sent without" })
+    Schema.Array(Resolution).annotate({
+      description: "The resolutions; without, none is sent, and an order may name 720p alone"
+    })
   ),
   ratios: optional(
     Schema.Array(Ratio).annotate({ description: "The only aspect ratios; any without" })
@@ -332,7 +340,8 @@ export const QueueDocument = Schema.Struct({
   versions: optional(
     Schema.Array(
       Schema.String.check(
-        Schema.isPattern(/^(?:\/[A-Za-z0-9._-]{1,64}){1,4}$/, { expected: "a path such as /v1" })
+        Schema.isPattern(/^(?:\/[A-Za-z0-9._-]{1,64}){1,4}$/, { expected: "a path such as /v1" }),
+        withoutDots
       )
     ).annotate({
       description: "Ends of the base address that the vendor's documentation has at times"

@@ -1,9 +1,8 @@
 /** Finds the contradictions of a vendor's document: what its shape alone cannot refuse. */
 import { Struct } from "effect"
-import { imageFieldNames } from "../image/ImageRequest.ts"
 import type { FieldFault } from "../requestFields.ts"
+import { billEffectOf, ordersMore } from "../unpricedWork.ts"
 import { type InputRole, inputRoles } from "../video/families/VideoFamily.ts"
-import { videoFieldNames } from "../video/VideoBody.ts"
 import { secondsBetween, secondsOfLimit } from "../video/videoLimits.ts"
 import { readInputSchema, referenceFaults } from "./inputSchema.ts"
 import { fieldPointer, isListPointer, overlap } from "./jsonPointer.ts"
@@ -15,7 +14,7 @@ import type {
   QueueVideoModel,
   Source
 } from "./QueueDocument.ts"
-import { fieldsLacked, parametersOfModel, placesOf } from "./queueParameters.ts"
+import { fieldsLacked, gatewayFieldNames, parametersOfModel, placesOf } from "./queueParameters.ts"
 
 type Faults = Generator<FieldFault, void>
 
@@ -29,6 +28,32 @@ function* callFaults({ calls }: QueueDocument): Faults {
     const call = calls[name]
     if (call === undefined || call.path.includes("{id}")) continue
     yield { path: `calls.${name}.path`, message: "Expected {id}, the id of the job" }
+  }
+}
+
+/**
+ * The headers of the connection and of the form of the body: another value than the one of the HTTP
+ * client would contradict what is sent, and break the request.
+ */
+const clientHeaders =
+  /^(?:proxy-.*|connection|content-length|content-type|expect|host|http2-settings|keep-alive|te|trailer|transfer-encoding|upgrade)$/
+
+/** Requires that the document writes no header of the HTTP client. */
+function* headerFaults({ key, calls }: QueueDocument): Faults {
+  const { submit, status, result, cancel } = calls
+  const tables = {
+    "submit.headers": submit.headers,
+    "submit.image_headers": submit.image_headers,
+    "status.headers": status.headers,
+    "result.headers": result?.headers,
+    "cancel.headers": cancel?.headers
+  }
+  const names = Object.entries(tables).flatMap(([table, headers = {}]) =>
+    Object.keys(headers).map((name) => ({ path: `calls.${table}.${name}`, name }))
+  )
+  for (const { path, name } of [{ path: "key.header", name: key.header }, ...names]) {
+    if (!clientHeaders.test(name)) continue
+    yield { path, message: `Expected another header: the HTTP client alone writes ${name}` }
   }
 }
 
@@ -52,7 +77,24 @@ function* nameFaults(
   }
 }
 
-function* statusFaults({ statuses, calls: { cancel } }: QueueDocument): Faults {
+/** Meanings of jobs that may have a product, which is to be paid. */
+const payableMeanings = ["queued", "open", "finished"] as const
+
+/** Requires that no job counts as cancelled, so that nothing is charged, while it may be finished. */
+function* cancelledFaults({ statuses, calls: { cancel } }: QueueDocument): Faults {
+  for (const [index, name] of (cancel?.cancelled ?? []).entries()) {
+    const meaning = payableMeanings.find((one) => statuses[one]?.includes(name))
+    if (meaning === undefined) continue
+    yield {
+      path: `calls.cancel.cancelled[${index}]`,
+      message: `${quote(name)} means ${meaning} in statuses, and a cancelled job has ended without a product: list it in requested or refused`
+    }
+  }
+}
+
+function* statusFaults(document: QueueDocument): Faults {
+  const { statuses, calls } = document
+  const { cancel } = calls
   yield* nameFaults("statuses", statuses)
   if (statuses.finished.length === 0) {
     yield { path: "statuses.finished", message: "Expected the name of a finished job" }
@@ -60,6 +102,7 @@ function* statusFaults({ statuses, calls: { cancel } }: QueueDocument): Faults {
   if (cancel === undefined) return
   const { cancelled, requested, refused } = cancel
   yield* nameFaults("calls.cancel", { cancelled, requested, refused })
+  yield* cancelledFaults(document)
   if ((cancelled ?? requested) === undefined) {
     yield { path: "calls.cancel", message: "Expected the names in cancelled or requested" }
   }
@@ -273,11 +316,16 @@ function* schemaFaults(path: string, model: QueueModel, document: QueueDocument)
 }
 
 function* parameterNameFaults(path: string, model: QueueModel, document: QueueDocument): Faults {
-  const gatewayFields = model.modality === "video" ? videoFieldNames : imageFieldNames
+  const gatewayFields = gatewayFieldNames(model)
   for (const name of Object.keys(parametersOfModel(model, document))) {
-    if (!gatewayFields.includes(name)) continue
-    const message = `The gateway has a field ${name}; map it, or list it in input_schema_without`
-    yield { path: `${path}.parameters.${name}`, message }
+    const at = `${path}.parameters.${name}`
+    if (gatewayFields.includes(name)) {
+      const message = `The gateway has a field ${name}; map it, or list it in input_schema_without`
+      yield { path: at, message }
+    } else if (ordersMore(billEffectOf(name))) {
+      const message = `${name} changes how much is made, or where it goes, and no price covers that: map it, or write it in constants`
+      yield { path: at, message }
+    }
   }
 }
 
@@ -304,6 +352,7 @@ function* modelFaults(document: QueueDocument): Faults {
 /** Every contradiction of a document, with its path. */
 export const documentFaults = (document: QueueDocument): ReadonlyArray<FieldFault> => [
   ...callFaults(document),
+  ...headerFaults(document),
   ...answerFaults(document),
   ...refusalFaults(document),
   ...statusFaults(document),

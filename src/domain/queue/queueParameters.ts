@@ -3,6 +3,9 @@
  * the JSON Schema that the vendor publishes for the input of a model.
  */
 import type { VendorParameter, VendorParameters } from "../catalog/vendorParameters.ts"
+import { imageFieldNames } from "../image/ImageRequest.ts"
+import { billEffectOf } from "../unpricedWork.ts"
+import { videoFieldNames } from "../video/VideoBody.ts"
 import { readInputSchema, resolveSchema, type SchemaNode } from "./inputSchema.ts"
 import { fieldPointer, overlap } from "./jsonPointer.ts"
 import type { FieldRule, QueueDocument, QueueModel, ShotsRule } from "./QueueDocument.ts"
@@ -10,13 +13,6 @@ import type { FieldRule, QueueDocument, QueueModel, ShotsRule } from "./QueueDoc
 /** The bounds of whole numbers and numbers for which a schema states none. */
 const MAX_INTEGER = 2_147_483_647
 const MAX_NUMBER = 1_000_000
-
-/**
- * Names that no parameter gets from a schema: such fields change how much is made, or where it is
- * delivered.
- */
-const unpricedName =
-  /^(?:n|num|number|count|batch)$|^(?:n|num|number_of|batch)_(?:frames?|images?|outputs?|results?|samples?|size|videos?)$|frames?$|(?:^|_)fps$|(?:^|_)(?:a?sync|stream)(?:_|$)|^(?:upscale|scale)(?:_|$)|base64|b64|webhook|callback|megapixels|priority|tier$/i
 
 const textsOf = (value: unknown): ReadonlyArray<string> | null =>
   Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === "string")
@@ -209,15 +205,28 @@ const mappedPlaces = ({ fields, constants = {} }: QueueModel): ReadonlyArray<str
   ...Object.keys(constants)
 ]
 
-/** The fields of the schema that no order can have: mapped ones, priced ones, and those left out. */
+/** The names of the gateway's own fields in orders of a model. */
+export const gatewayFieldNames = ({ modality }: QueueModel): ReadonlyArray<string> =>
+  modality === "video" ? videoFieldNames : imageFieldNames
+
+/**
+ * The fields of the schema that no order can have: mapped ones, those left out, and those that may
+ * change the bill. A length or a resolution with the name of the gateway's field stays, so that it is
+ * a fault of the document: the vendor's default may be another one than what is billed.
+ */
 const isClosed = (
   model: QueueModel,
   { parameters_at = "" }: Pick<QueueDocument, "parameters_at">
 ): ((name: string) => boolean) => {
   const { input_schema_without = [] } = model
   const places = mappedPlaces(model)
+  const gatewayFields = gatewayFieldNames(model)
+  const isPriced = (name: string): boolean => {
+    const effect = billEffectOf(name)
+    return effect === "amount" || (effect !== null && !gatewayFields.includes(name))
+  }
   return (name) =>
-    unpricedName.test(name) ||
+    isPriced(name) ||
     input_schema_without.includes(name) ||
     places.some((place) => overlap(place, fieldPointer(parameters_at, name)))
 }

@@ -76,10 +76,15 @@ export interface VideoProtocolRow extends VideoParameters {
    */
   readonly smart: "never" | "always" | "token_billed" | "usage_billed"
   /**
-   * The allowed resolutions in the protocol's spelling. If empty, the vendor accepts no resolution
-   * and the gateway accepts any value.
+   * The allowed resolutions in the protocol's spelling. If empty, the vendor accepts no resolution,
+   * and the gateway accepts any value unless the row has a fixed one.
    */
   readonly resolutions: ReadonlyArray<Resolution>
+  /**
+   * Beside empty `resolutions`: whether an order may name no resolution but the default one, by which
+   * it is billed, because no other can be sent.
+   */
+  readonly hasFixedResolution?: true
   /** What the model of the row takes of shots, from its family; missing if it takes none. */
   readonly shots?: ShotLimits
   /** The ratios of `sizes.ts` that the vendor supports; all of them if missing. */
@@ -268,6 +273,7 @@ export const rowOfModel = (row: VideoProtocolRow, upstreamModel: string): VideoP
     ...shotLimits,
     seconds,
     resolutions,
+    ...(resolutions.length === 0 ? { hasFixedResolution: true } : {}),
     ...(acceptedRatios === undefined ? {} : { acceptedRatios }),
     ...(onlySeconds === undefined ? {} : { onlySeconds })
   }

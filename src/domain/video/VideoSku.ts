@@ -30,7 +30,10 @@ export interface VideoSku {
 
 /** The durations and resolutions that can be ordered; a protocol's row has them, too. */
 export interface SkuOffer
-  extends Pick<VideoProtocolRow, "seconds" | "smart" | "resolutions" | "secondsAt"> {
+  extends Pick<
+    VideoProtocolRow,
+    "seconds" | "smart" | "resolutions" | "hasFixedResolution" | "secondsAt"
+  > {
   /** The only durations in `seconds`, in order; every whole second if missing. */
   readonly onlySeconds?: ReadonlyArray<number>
 }
@@ -150,11 +153,18 @@ const nearestResolution = (
   return offeredResolutions.reduce((best, next) => (distance(next) < distance(best) ? next : best))
 }
 
+/** The resolutions that an order may name; empty for any. */
+const acceptedResolutions = ({
+  resolutions,
+  hasFixedResolution
+}: SkuOffer): ReadonlyArray<Resolution> =>
+  hasFixedResolution === true ? [DEFAULT_RESOLUTION] : resolutions
+
 const checkResolution = (
   row: SkuOffer,
   resolution: string | null
 ): Result.Result<Resolution | null, VideoSkuInvalid> => {
-  const [first, ...others] = row.resolutions
+  const [first, ...others] = acceptedResolutions(row)
   if (first === undefined) return Result.succeed(null)
   const offeredResolutions = [first, ...others] as const
   if (resolution === null) return Result.succeed(defaultResolutionOf(offeredResolutions))
@@ -187,7 +197,11 @@ export const resolveSku = (
   Result.gen(function* () {
     const seconds = yield* checkSeconds(row, billing, input)
     const resolution = yield* checkResolution(row, input.resolution)
-    return { seconds, resolution, billedResolution: resolution ?? DEFAULT_RESOLUTION }
+    return {
+      seconds,
+      resolution: row.resolutions.length === 0 ? null : resolution,
+      billedResolution: resolution ?? DEFAULT_RESOLUTION
+    }
   })
 
 const refuseDuration = (message: string) =>
@@ -242,16 +256,19 @@ const secondsTogether = (
 
 /**
  * The union of several offers: every duration and every resolution. A single protocol may lack a
- * part of the union. If one protocol accepts any resolution, the union accepts any.
+ * part of the union. If one protocol accepts any resolution, the union accepts any; if all have a
+ * fixed one, so has the union.
  */
 export const offeredTogether = (offers: Arr.NonEmptyReadonlyArray<SkuOffer>): SkuOffer => {
-  const takesAny = offers.some(({ resolutions }) => resolutions.length === 0)
-  const isOffered = (name: Resolution) =>
-    offers.some(({ resolutions }) => resolutions.includes(name))
+  const lists = offers.map(acceptedResolutions)
+  const takesAny = lists.some((resolutions) => resolutions.length === 0)
+  const areFixed = offers.every(({ hasFixedResolution }) => hasFixedResolution === true)
+  const isOffered = (name: Resolution) => lists.some((resolutions) => resolutions.includes(name))
   return {
     ...secondsTogether(offers),
     smart: smartness.find((smart) => offers.some((offer) => offer.smart === smart)) ?? "never",
-    resolutions: takesAny ? [] : Resolution.literals.filter(isOffered)
+    resolutions: takesAny || areFixed ? [] : Resolution.literals.filter(isOffered),
+    ...(areFixed ? { hasFixedResolution: true } : {})
   }
 }
 
@@ -283,7 +300,7 @@ export const defaultSecondsTogether = (
 /**
  * The duration and the resolution of an order, with the defaults of several offers in place of what
  * it leaves out, so that the default is the same whichever offer makes the order. The resolution
- * stays null if one of the offers takes none.
+ * stays null if one of the offers takes any, or if all of them have a fixed one.
  */
 export const defaultsTogether = (
   offers: Arr.NonEmptyReadonlyArray<SkuOffer>,

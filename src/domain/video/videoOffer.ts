@@ -115,13 +115,19 @@ export const videoOffer = (
   const shape: Pick<VideoProtocolRow, "ratios" | "acceptedRatios" | "isShapedByImage"> =
     (row.relays ? listed : row) ?? {}
   const inputs = commonInputs(model?.inputs, mount?.inputs)
+  const resolutions = inTableOrder(
+    common(model?.resolutions ?? row.resolutions, mount?.resolutions)
+  )
   const prompts = [model?.max_prompt, mount?.max_prompt].filter((most) => most !== undefined)
   return {
     ...offerOfSeconds(
       mount?.seconds === undefined ? seconds : commonSeconds(seconds, mount.seconds)
     ),
     smart: smartOf(row, limits),
-    resolutions: inTableOrder(common(model?.resolutions ?? row.resolutions, mount?.resolutions)),
+    resolutions,
+    ...(row.hasFixedResolution === true && resolutions.length === 0
+      ? { hasFixedResolution: true }
+      : {}),
     ...(row.secondsAt === undefined ? {} : { secondsAt: row.secondsAt }),
     ...ratiosOf(shape, limits),
     ...(shape.isShapedByImage === undefined ? {} : { isShapedByImage: shape.isShapedByImage }),

@@ -71,6 +71,68 @@ describe("a document", () => {
       'statuses.expired[0]: "done" already means finished'
     ],
     [
+      "an answer to a cancel by which a job counts as cancelled that may be finished",
+      {
+        ...toyDocument,
+        calls: {
+          ...toyDocument.calls,
+          cancel: { ...toyDocument.calls.cancel, cancelled: ["gone", "done", "busy"], refused: [] }
+        }
+      },
+      'calls.cancel.cancelled[1]: "done" means finished in statuses, and a cancelled job has ended without a product: list it in requested or refused',
+      'calls.cancel.cancelled[2]: "busy" means open in statuses, and a cancelled job has ended without a product: list it in requested or refused'
+    ],
+    [
+      "headers that the HTTP client writes",
+      {
+        ...toyDocument,
+        key: { header: "host" },
+        calls: {
+          submit: {
+            ...toyDocument.calls.submit,
+            headers: { te: "gzip", "x-toy": "1" },
+            image_headers: { "transfer-encoding": "chunked" }
+          },
+          status: { ...toyDocument.calls.status, headers: { "proxy-authorization": "x" } },
+          result: { ...toyDocument.calls.status, headers: { "content-length": "1" } },
+          cancel: { ...toyDocument.calls.cancel, headers: { "content-type": "text/plain" } }
+        }
+      },
+      "key.header: Expected another header: the HTTP client alone writes host",
+      "calls.submit.headers.te: Expected another header: the HTTP client alone writes te",
+      "calls.submit.image_headers.transfer-encoding: Expected another header: the HTTP client alone writes transfer-encoding",
+      "calls.status.headers.proxy-authorization: Expected another header: the HTTP client alone writes proxy-authorization",
+      "calls.result.headers.content-length: Expected another header: the HTTP client alone writes content-length",
+      "calls.cancel.headers.content-type: Expected another header: the HTTP client alone writes content-type"
+    ],
+    [
+      "steps out of a path",
+      {
+        ...withModel({ id: "film/../../admin" }),
+        versions: ["/v2/.."],
+        calls: {
+          ...toyDocument.calls,
+          submit: { method: "POST", path: "/v2/../{model}" },
+          status: { method: "GET", path: "/v2/{id}/." }
+        }
+      },
+      "versions[0]: Expected segments other than . and ..",
+      "calls.submit.path: Expected segments other than . and ..",
+      "calls.status.path: Expected segments other than . and ..",
+      "models[0].id: Expected segments other than . and .."
+    ],
+    [
+      "a rule with a value of another type, or without a part",
+      withFields({
+        first_frame: { to: "/start", inline: "no" },
+        ratio: { width: "/w", height: "/h", to: "/shape" }
+      }),
+      "models[0].fields.ratio.width: There is no such field",
+      "models[0].fields.ratio.height: There is no such field",
+      "models[0].fields.ratio.to: There is no such field",
+      "models[0].fields.first_frame.inline: Expected boolean"
+    ],
+    [
       "no name of a finished job",
       { ...toyDocument, statuses: { finished: [] } },
       "statuses.finished: Expected the name of a finished job"

@@ -228,6 +228,26 @@ describe("the union of offers", () => {
     assert.include(message, "takes 3 to 5, 10 to 12 seconds")
   })
 
+  it("has a fixed resolution where all offers have one, and that beside those of the others", () => {
+    const fixed: VideoOffer = { ...offerOf("vp_b"), hasFixedResolution: true }
+    const sharp: VideoOffer = { ...offerOf("vp_a"), resolutions: ["1080p"] }
+    const allowed = (...offers: readonly [VideoOffer, VideoOffer]) => {
+      const input = { seconds: 5, resolution: "480p" }
+      const sku = resolveSku(offersTogether(offers), "token_video", input)
+      return Result.isFailure(sku) ? sku.failure.allowed : "any"
+    }
+    assert.deepStrictEqual(allowed(fixed, fixed), ["720p"])
+    assert.deepStrictEqual(allowed(fixed, sharp), ["720p", "1080p"])
+    assert.deepStrictEqual(allowed(fixed, offerOf("vp_b")), "any")
+    const open = { seconds: 5, resolution: null }
+    assert.isNull(defaultsTogether([fixed, fixed], open).resolution)
+    assert.strictEqual(defaultsTogether([fixed, sharp], open).resolution, "720p")
+    assert.deepStrictEqual(
+      Result.getOrThrow(resolveSku(fixed, "token_video", { seconds: 5, resolution: "720p" })),
+      { seconds: 5, resolution: null, billedResolution: "720p" }
+    )
+  })
+
   it("is without limits where one of the offers is", () => {
     const limited = offerOf("vp_d", {
       ratios: ["1:1"],
