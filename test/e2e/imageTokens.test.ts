@@ -8,6 +8,7 @@ import { toDecimal, toNano } from "../support/amounts.ts"
 import { brokenVendor, type Reply } from "../support/brokenVendor.ts"
 import { csvRows } from "../support/csvRows.ts"
 import { databasesInTurn } from "../support/databases.ts"
+import { focusOf } from "../support/focusFile.ts"
 import {
   bodyAs,
   type Customer,
@@ -314,7 +315,7 @@ for (const kind of databasesInTurn(import.meta.filename)) {
           const path = `/organizations/${who.organizationId}/statements/${yield* present}`
           const statement = yield* gateway.admin(path)
           assert.deepNestedInclude(statement.body, { "charges.gross": toDecimal(charged) })
-          const focus = yield* csvRows((yield* gateway.admin(`${path}/focus`)).text)
+          const { "1.2": focus } = yield* focusOf(path)
           for (const { PricingQuantity = "", ListUnitPrice = "", BilledCost } of focus) {
             assert.strictEqual(
               toDecimal(BigInt(PricingQuantity) * toNano(ListUnitPrice)),

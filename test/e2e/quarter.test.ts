@@ -18,6 +18,7 @@ import { sumOf, toDecimal, toNano } from "../support/amounts.ts"
 import { csvRows } from "../support/csvRows.ts"
 import { layerDatabaseWithClock, onSetClock } from "../support/databaseClock.ts"
 import { seedOfDay } from "../support/day.ts"
+import { focusOf } from "../support/focusFile.ts"
 import { bodyAs, Gateway, layerTestGateway, quickSettings } from "../support/gateway.ts"
 import { createPriceList } from "../support/priceLists.ts"
 import {
@@ -142,9 +143,7 @@ const checkMonth = Effect.fnUntraced(function* (
     groupsOf(charges, "tag")
   )
 
-  const csv = (accept: string, more = "") =>
-    gateway.admin(`${path}${more}`, { headers: { accept } })
-  const entries = (yield* csv("text/csv")).text
+  const entries = (yield* gateway.admin(path, { headers: { accept: "text/csv" } })).text
   const digestOf = (text: string) => createHash("sha256").update(text).digest("hex")
   assert.strictEqual(statement.sealed?.sha256, digestOf(entries))
   assert.notStrictEqual(statement.sealed?.sha256, digestOf(entries.replace("charge", "chargE")))
@@ -153,7 +152,12 @@ const checkMonth = Effect.fnUntraced(function* (
     listed.map(({ id }) => id).toSorted(),
     charges.map(({ usageId }) => usageId).toSorted()
   )
-  const focus = yield* csvRows((yield* csv("text/csv", "/focus")).text)
+  const { "1.2": focus } = yield* focusOf(path)
+  const own = new Set(charges.map(({ usageId }) => usageId))
+  for (const { ChargeCategory, ChargeClass, ResourceId = "" } of focus) {
+    const isOfEarlier = ChargeCategory === "Adjustment" && !own.has(ResourceId)
+    assert.strictEqual(ChargeClass, isOfEarlier ? "Correction" : "")
+  }
   assert.strictEqual(
     sumOf(focus.map(({ BilledCost = "" }) => toNano(BilledCost))),
     gross - returned - credits

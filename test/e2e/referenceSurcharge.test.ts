@@ -7,6 +7,7 @@ import { list, UsageEntry } from "../../src/http/api/shared.ts"
 import { toDecimal, toNano } from "../support/amounts.ts"
 import { csvRows } from "../support/csvRows.ts"
 import { databasesInTurn } from "../support/databases.ts"
+import { focusOf } from "../support/focusFile.ts"
 import {
   bodyAs,
   type Customer,
@@ -203,7 +204,7 @@ for (const kind of databasesInTurn(import.meta.filename)) {
         const path = `/organizations/${who.organizationId}/statements/${month}`
         const statement = yield* gateway.admin(path)
         assert.deepNestedInclude(statement.body, { "charges.gross": "6.3" })
-        const focus = yield* csvRows((yield* gateway.admin(`${path}/focus`)).text)
+        const { "1.2": focus } = yield* focusOf(path)
         assert.deepStrictEqual(
           focus.map((row) => [
             row.SkuMeter,

@@ -3,8 +3,8 @@ import { assert, layer } from "@effect/vitest"
 import { DateTime, Effect } from "effect"
 import { ReceiptView } from "../../src/http/api/receipts.ts"
 import { toDecimal, toNano } from "../support/amounts.ts"
-import { csvRows } from "../support/csvRows.ts"
 import { databasesInTurn } from "../support/databases.ts"
+import { focusOf } from "../support/focusFile.ts"
 import {
   bodyAs,
   type Customer,
@@ -299,7 +299,7 @@ for (const kind of databasesInTurn(import.meta.filename)) {
         const path = `/organizations/${who.organizationId}/statements/${month}`
         const statement = yield* gateway.admin(path)
         assert.deepNestedInclude(statement.body, { "charges.gross": toDecimal(charged) })
-        const focus = yield* csvRows((yield* gateway.admin(`${path}/focus`)).text)
+        const { "1.2": focus } = yield* focusOf(path)
         assert.strictEqual(
           focus.reduce((sum, { BilledCost = "" }) => sum + toNano(BilledCost), 0n),
           charged

@@ -2,12 +2,15 @@
 import { createHash } from "node:crypto"
 import { assert, layer } from "@effect/vitest"
 import { Clock, Effect, Schema } from "effect"
+import { focusVersions } from "../../src/features/statements/focusRows.ts"
 import { Statements } from "../../src/features/statements/Statements.ts"
 import { SealedMonthView, StatementView } from "../../src/features/statements/StatementsApi.ts"
 import { list } from "../../src/http/api/shared.ts"
+import { makeSound } from "../../src/simulator/media/sound.ts"
 import { toDecimal, toNano } from "../support/amounts.ts"
 import { csvRows } from "../support/csvRows.ts"
 import { databasesInTurn } from "../support/databases.ts"
+import { focusOf } from "../support/focusFile.ts"
 import {
   bodyAs,
   type Customer,
@@ -15,8 +18,10 @@ import {
   layerTestGateway,
   quickSettings
 } from "../support/gateway.ts"
-import { createVideo, errorOf, finishVideo, orderImages } from "../support/orders.ts"
-import { talk, textCatalog } from "../support/textCatalog.ts"
+import { colleagueOf, createVideo, errorOf, finishVideo, orderImages } from "../support/orders.ts"
+import { createPriceList, putOnList } from "../support/priceLists.ts"
+import { speechCatalog } from "../support/speechCatalog.ts"
+import { TALK_PRICES, talk } from "../support/textCatalog.ts"
 import { ask } from "../support/texts.ts"
 
 const Usage = Schema.Struct({
@@ -30,8 +35,78 @@ const thisMonth = Effect.map(Clock.currentTimeMillis, (millis) =>
 const sumOf = (amounts: ReadonlyArray<string>) =>
   toDecimal(amounts.reduce((sum, amount) => sum + toNano(amount), 0n))
 
+/** Models of every modality, among them a video and an image whose prices depend on the order. */
+const everyModel = (simulatorUrl: string): ReturnType<typeof speechCatalog> => {
+  const base = speechCatalog(simulatorUrl)
+  const models: typeof base.models = [
+    { id: "talk-1", modality: "chat", protocol: "openai", prices: TALK_PRICES },
+    {
+      id: "clip-lines",
+      modality: "video",
+      protocol: "vp_d",
+      prices: {
+        kind: "video_table",
+        unit: "second",
+        lines: [
+          { resolution: "720p", price: "0.5" },
+          { resolution: "1080p", price: "0.8" }
+        ]
+      }
+    },
+    {
+      id: "paint-sizes",
+      modality: "image",
+      protocol: "ip_a",
+      prices: { kind: "image", per_image: { "*": { "1024x1024": "0.3", "*": "0.4" } } }
+    }
+  ]
+  return {
+    channels: base.channels,
+    models: [...base.models.filter(({ id }) => id !== "talk-1"), ...models],
+    mounts: [
+      ...base.mounts,
+      { model: "talk-1", channel: "ch-o", upstream_model: "vendor-talk-1" },
+      { model: "clip-lines", channel: "ch-d", upstream_model: "vendor-clip-lines" },
+      { model: "paint-sizes", channel: "ch-i", upstream_model: "vendor-paint-sizes" }
+    ]
+  }
+}
+
+const rank = (who: Customer) =>
+  Effect.flatMap(Gateway, (gateway) =>
+    gateway.call("/v1/rerank", {
+      key: who.key,
+      json: { model: "rank-searches", query: "a harbour", documents: ["a harbour", "a train"] }
+    })
+  )
+
+/** Sends an order to a route of sounds, and waits for the whole answer. */
+const orderAudio = (who: Customer, route: string, body: FormData | string) =>
+  Effect.flatMap(Gateway, ({ url }) =>
+    Effect.promise(async () => {
+      const type = typeof body === "string" ? { "content-type": "application/json" } : {}
+      const answer = await fetch(`${url}/v1/audio/${route}`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${who.key}`, ...type },
+        body
+      })
+      await answer.arrayBuffer()
+      assert.strictEqual(answer.status, 200)
+    })
+  )
+
+const speak = (who: Customer) =>
+  orderAudio(who, "speech", JSON.stringify({ model: "voice-1", voice: "alloy", input: "hello" }))
+
+const transcribe = (who: Customer) => {
+  const form = new FormData()
+  form.append("model", "listen-1")
+  form.append("file", new Blob([Buffer.from(makeSound("wav", 2000))]), "a.wav")
+  return orderAudio(who, "transcriptions", form)
+}
+
 /** Orders of every kind, a failure, a correction, a credit and a withdrawal; names with markup. */
-const business = Effect.fnUntraced(function* (who: Customer) {
+const business = Effect.fnUntraced(function* (who: Customer, painter = who) {
   const gateway = yield* Gateway
   const path = `/organizations/${who.organizationId}`
   yield* gateway.admin(path, { method: "PATCH", json: { name: "<img onerror=alert(1)> & Co" } })
@@ -40,9 +115,14 @@ const business = Effect.fnUntraced(function* (who: Customer) {
   yield* finishVideo(who, yield* createVideo(who, film))
   yield* finishVideo(who, yield* createVideo(who, { model: "clip-1" }))
   yield* finishVideo(who, yield* createVideo(who, { model: "film-1", prompt: "x sim:fail" }))
-  yield* orderImages(who, { model: "paint-1", n: 3, metadata })
+  yield* finishVideo(who, yield* createVideo(who, { model: "clip-lines", resolution: "1080p" }))
+  yield* orderImages(painter, { model: "paint-1", n: 3, metadata })
+  yield* orderImages(who, { model: "paint-sizes", size: "1024x1024" })
   yield* ask(who, talk("hello"))
-  const usage = yield* bodyAs(Usage, yield* gateway.call("/v1/usage", { key: who.key }))
+  yield* rank(who)
+  yield* speak(who)
+  yield* transcribe(who)
+  const usage = yield* bodyAs(Usage, yield* gateway.call("/v1/usage", { key: painter.key }))
   const paint = usage.data.find(({ model }) => model === "paint-1")
   const adjust = (json: object) => gateway.admin(`${path}/adjustments`, { json })
   const why = { reason: "<script>", reference: "c" }
@@ -51,70 +131,8 @@ const business = Effect.fnUntraced(function* (who: Customer) {
   yield* adjust({ kind: "withdrawal", amount: "2", reason: "moved", reference: "w" })
 })
 
-/** What FOCUS 1.2 makes mandatory, and whether it may be empty. */
-const mandatory: Readonly<Record<string, "filled" | "may be empty">> = {
-  BilledCost: "filled",
-  BillingAccountId: "filled",
-  BillingAccountName: "may be empty",
-  BillingCurrency: "filled",
-  BillingPeriodEnd: "filled",
-  BillingPeriodStart: "filled",
-  ChargeCategory: "filled",
-  ChargeClass: "may be empty",
-  ChargeDescription: "may be empty",
-  ChargePeriodEnd: "filled",
-  ChargePeriodStart: "filled",
-  ContractedCost: "filled",
-  EffectiveCost: "filled",
-  InvoiceIssuerName: "filled",
-  ListCost: "filled",
-  PricingQuantity: "may be empty",
-  PricingUnit: "may be empty",
-  ProviderName: "filled",
-  PublisherName: "filled",
-  ServiceCategory: "filled",
-  ServiceName: "filled"
-}
-
-/** What version 1.3 makes mandatory beside it; its host may be unknown. */
-const mandatoryOf = {
-  "1.2": mandatory,
-  "1.3": { ...mandatory, ServiceProviderName: "filled", HostProviderName: "may be empty" }
-} as const
-
-/** Columns that a version does not know. */
-const foreignOf = { "1.2": ["ServiceProviderName", "HostProviderName"], "1.3": [] } as const
-
-const versions = ["1.2", "1.3"] as const
-
-const assertFocusRow = (
-  row: Readonly<Record<string, string>>,
-  version: (typeof versions)[number]
-): void => {
-  const columns = Object.keys(row)
-  const own = columns.filter((column) => !column.startsWith("x_"))
-  assert.deepStrictEqual(own, own.toSorted())
-  for (const column of foreignOf[version]) assert.notProperty(row, column)
-  for (const [column, rule] of Object.entries(mandatoryOf[version])) {
-    assert.property(row, column)
-    if (rule === "filled") assert.notStrictEqual(row[column], "", column)
-  }
-  assert.include(["Usage", "Purchase", "Tax", "Credit", "Adjustment"], row.ChargeCategory)
-  assert.include(["", "Correction"], row.ChargeClass)
-  assert.include(["One-Time", "Recurring", "Usage-Based"], row.ChargeFrequency)
-  for (const column of columns.filter((name) => /Period(?:Start|End)$/.test(name))) {
-    assert.match(row[column] ?? "", /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$/)
-  }
-  if (row.ChargeCategory !== "Usage") return
-  assert.deepStrictEqual([row.ChargeClass, row.PricingUnit], ["", row.ConsumedUnit])
-  assert.strictEqual(
-    BigInt(row.PricingQuantity ?? "") * toNano(row.ListUnitPrice ?? ""),
-    toNano(row.ListCost ?? "")
-  )
-}
-
 for (const kind of databasesInTurn(import.meta.filename)) {
-  layer(layerTestGateway(kind, quickSettings, { catalogFor: textCatalog() }), {
+  layer(layerTestGateway(kind, quickSettings, { catalogFor: everyModel }), {
     excludeTestServices: true,
     timeout: "60 seconds"
   })(`statements (${kind})`, (it) => {
@@ -143,7 +161,7 @@ for (const kind of databasesInTurn(import.meta.filename)) {
           [deposits.amount, adjustments.credits.amount, adjustments.withdrawals.amount],
           ["100", "1.5", "2"]
         )
-        assert.deepInclude(charges, { count: 4, returned: "0.2" })
+        assert.deepInclude(charges, { count: 9, returned: "0.2" })
         for (const lines of [charges.by_model, charges.by_member]) {
           assert.strictEqual(sumOf(lines.map(({ gross }) => gross)), charges.gross)
           assert.strictEqual(sumOf(lines.map(({ net }) => net)), charges.net)
@@ -160,22 +178,22 @@ for (const kind of databasesInTurn(import.meta.filename)) {
         const csv = yield* read("text/csv")
         assert.match(csv.headers.get("content-type") ?? "", /^text\/csv/)
         const entries = yield* csvRows(csv.text)
-        assert.lengthOf(entries, 2 + 1 + 4 + 3)
+        assert.lengthOf(entries, 2 + 1 + 9 + 3)
         assert.strictEqual(sumOf(entries.map(({ amount }) => amount ?? "")), balance)
         assert.strictEqual(entries.at(-1)?.balance, balance)
         const charged = entries.filter((entry) => entry.kind === "charge")
         assert.strictEqual(sumOf(charged.map(({ amount }) => amount ?? "")), `-${charges.gross}`)
 
-        const focusOf = (query: string) =>
-          Effect.flatMap(read("text/csv", `/focus${query}`), ({ text }) => csvRows(text))
-        assert.deepStrictEqual(yield* focusOf(""), yield* focusOf("?version=1.2"))
-        for (const version of versions) {
-          const focus = yield* focusOf(`?version=${version}`)
-          for (const row of focus) assertFocusRow(row, version)
+        const focus = yield* focusOf(path)
+        assert.deepStrictEqual(
+          yield* csvRows((yield* read("text/csv", "/focus")).text),
+          focus["1.2"]
+        )
+        for (const version of focusVersions) {
           // A text is two rows, as input and output have prices of their own.
-          assert.lengthOf(focus, 5 + 2)
+          assert.lengthOf(focus[version], 1 + charges.count + 2)
           assert.strictEqual(
-            sumOf(focus.map(({ BilledCost = "" }) => BilledCost)),
+            sumOf(focus[version].map(({ BilledCost = "" }) => BilledCost)),
             sumOf([charges.net, "-1.5"])
           )
         }
@@ -197,6 +215,67 @@ for (const kind of databasesInTurn(import.meta.filename)) {
           ]
         )
         yield* gateway.verify
+      })
+    )
+
+    it.effect("are in FOCUS by service, price and unit, and corrections by their order", () =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const who = yield* gateway.customer("100")
+        const colleague = yield* colleagueOf(who)
+        const path = `/organizations/${who.organizationId}/statements/${yield* thisMonth}`
+        assert.deepStrictEqual(yield* focusOf(path), { "1.2": [], "1.3": [] })
+
+        yield* business(who, colleague)
+        const { "1.2": rows } = yield* focusOf(path)
+        assert.deepStrictEqual(
+          rows.map((row) => [row.ServiceName, row.SkuPriceId, row.ConsumedUnit]),
+          [
+            ["Video generation", "film-1/output/PriceTier=base/InputVideo=false", "Tokens"],
+            ["Video generation", "clip-1/seconds/Resolution=720p", "Seconds"],
+            ["Video generation", "clip-lines/seconds/Resolution=1080p", "Seconds"],
+            ["Image generation", "paint-1/images", "Images"],
+            ["Image generation", "paint-sizes/images/Quality=*/Size=1024x1024", "Images"],
+            ["Language model", "talk-1/input", "Tokens"],
+            ["Language model", "talk-1/output", "Tokens"],
+            ["Reranking", "rank-searches/searches", "Searches"],
+            ["Speech synthesis", "voice-1/characters", "Characters"],
+            ["Speech recognition", "listen-1/seconds", "Seconds"],
+            ["Image generation", "", ""],
+            ["Media gateway", "", ""]
+          ]
+        )
+        assert.strictEqual(rows[2]?.SkuPriceDetails, '{"x_Resolution":"1080p"}')
+        const [correction, credit] = rows.slice(-2)
+        const paint = rows.find(({ SkuId }) => SkuId === "paint-1")
+        const ofOrder = {
+          ResourceId: paint?.ResourceId,
+          SubAccountId: colleague.memberId,
+          SubAccountName: "colleague",
+          Tags: JSON.stringify({ project: '=1+1,"<b>"' })
+        }
+        assert.deepInclude(paint, ofOrder)
+        assert.deepInclude(correction, { ...ofOrder, ChargeCategory: "Adjustment" })
+        assert.deepInclude(credit, { ChargeCategory: "Credit", ResourceId: "", SubAccountId: "" })
+      })
+    )
+
+    it.effect("have one id in FOCUS for a price, whatever price list an organisation is on", () =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const who = yield* gateway.customer("100")
+        const path = `/organizations/${who.organizationId}/statements/${yield* thisMonth}`
+        yield* orderImages(who, { model: "paint-1" })
+        yield* putOnList(who, yield* createPriceList({ name: "Partner", factor: "0.85" }))
+        yield* orderImages(who, { model: "paint-1" })
+        const { "1.3": rows } = yield* focusOf(path)
+        assert.deepStrictEqual(
+          rows.map(({ SkuPriceId, ContractedUnitPrice }) => [SkuPriceId, ContractedUnitPrice]),
+          [
+            ["paint-1/images", "0.2"],
+            ["paint-1/images", "0.17"]
+          ]
+        )
       })
     )
 

@@ -7,6 +7,7 @@ import { list, UsageEntry } from "../../src/http/api/shared.ts"
 import { toDecimal, toNano } from "../support/amounts.ts"
 import { csvRows } from "../support/csvRows.ts"
 import { databasesInTurn } from "../support/databases.ts"
+import { focusOf } from "../support/focusFile.ts"
 import {
   bodyAs,
   type Customer,
@@ -180,7 +181,7 @@ for (const kind of databasesInTurn(import.meta.filename)) {
         const statement = yield* gateway.admin(path)
         assert.deepNestedInclude(statement.body, { "charges.gross": toDecimal(charged) })
 
-        const focus = yield* csvRows((yield* gateway.admin(`${path}/focus`)).text)
+        const { "1.2": focus } = yield* focusOf(path)
         const product = ({ PricingQuantity = "", ListUnitPrice = "" }: Record<string, string>) =>
           BigInt(PricingQuantity) * toNano(ListUnitPrice)
         for (const row of focus) assert.strictEqual(toDecimal(product(row)), row.BilledCost)

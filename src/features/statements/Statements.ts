@@ -92,6 +92,17 @@ export type Statement = typeof Statement.Type
 /** The maximum number of lines in `byTag` and in `transfers`. */
 export const MAX_STATEMENT_LINES = 1000
 
+/** The order whose charge a correction corrects. */
+export const CorrectedOrder = Schema.Struct({
+  month: Schema.String,
+  memberId: Schema.String,
+  memberName: Schema.String,
+  keyId: Schema.String,
+  modality: Schema.String,
+  metadata: Schema.NullOr(Schema.Record(Schema.String, Schema.String))
+})
+export type CorrectedOrder = typeof CorrectedOrder.Type
+
 /** A change of the balance in the month. */
 export const StatementEntry = Schema.Struct({
   /** The id of a charge's usage record, or of a transfer's journal entry. */
@@ -101,6 +112,8 @@ export const StatementEntry = Schema.Struct({
   /** Negative for charges and withdrawals. */
   amountNano: Schema.BigInt,
   memberId: Schema.NullOr(Schema.String),
+  /** The current name of the member. */
+  memberName: Schema.NullOr(Schema.String),
   keyId: Schema.NullOr(Schema.String),
   model: Schema.NullOr(Schema.String),
   modality: Schema.NullOr(Schema.String),
@@ -111,11 +124,12 @@ export const StatementEntry = Schema.Struct({
   inputUnitPriceNano: Schema.NullOr(Schema.BigInt),
   /** The units with prices of their own; null where there are none. */
   parts: Schema.NullOr(Schema.Array(ChargePart)),
+  /** The stored quote of a charge, which is decoded only where its facts are needed. */
+  quote: Schema.Unknown,
   metadata: Schema.NullOr(Schema.Record(Schema.String, Schema.String)),
   /** The usage record of the charge that a correction corrects. */
   correctedId: Schema.NullOr(Schema.String),
-  /** The month of the corrected charge. */
-  correctedMonth: Schema.NullOr(Schema.String),
+  corrected: Schema.NullOr(CorrectedOrder),
   reference: Schema.NullOr(Schema.String),
   reason: Schema.NullOr(Schema.String),
   author: Schema.NullOr(Schema.String)

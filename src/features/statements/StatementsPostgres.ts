@@ -61,14 +61,14 @@ const chargeColumns = columnsOf(StatementEntry, "o", {
   amountNano: "-o.charge",
   unitPriceNano: "o.unit_price",
   inputUnitPriceNano: "o.input_unit_price",
-  ...nullColumns(["correctedId", "correctedMonth", "reference", "reason", "author"])
+  ...nullColumns(["correctedId", "corrected", "reference", "reason", "author"])
 })
 
 const transferColumns = columnsOf(StatementEntry, "t", {
   at: "t.created_at",
   amountNano: transferAmount,
   correctedId: `'${usageId("")}' || t.order_id`,
-  ...nullColumns(["memberId", "keyId", "model", "modality", "metadata"]),
+  ...nullColumns(["memberId", "memberName", "keyId", "model", "modality", "metadata", "quote"]),
   ...nullColumns(["input", "output", "unit", "unitPriceNano", "inputUnitPriceNano", "parts"])
 })
 
@@ -195,6 +195,10 @@ export const layerStatements = Layer.effect(
              AND ${column} < ${idPrefix} || ${shifted("ends", "+")}`
     }
 
+    const nameOfMember = (organizationId: string, memberId: string) => sql`
+      (SELECT p.name FROM members p
+        WHERE p.organization_id = ${organizationId} AND p.id = ${sql.literal(memberId)})`
+
     const entriesAfter = (organizationId: string, month: string, after: string | null) =>
       rowsOf(EntryRow)(
         retryBriefly(sql`
@@ -203,7 +207,9 @@ export const layerStatements = Layer.effect(
             SELECT ${sql.literal(chargeColumns)}, o.uuid
               FROM m CROSS JOIN ${sql.literal(orderKinds)}
              CROSS JOIN LATERAL (
-               SELECT *, substr(id, length(prefix) + 1) AS uuid FROM orders
+               SELECT *, substr(id, length(prefix) + 1) AS uuid,
+                      ${nameOfMember(organizationId, "member_id")} AS member_name
+                 FROM orders
                 WHERE organization_id = ${organizationId} AND ${isMintedAround("id", "prefix", after)}
                   AND month = m.first AND state = 'captured'
                 ORDER BY id LIMIT ${ENTRIES_PER_READ}) o
@@ -211,9 +217,12 @@ export const layerStatements = Layer.effect(
             SELECT ${sql.literal(transferColumns)}, t.uuid
               FROM m CROSS JOIN LATERAL (
                SELECT *, substr(id, ${transferPrefix.length + 1}::int) AS uuid,
-                      (SELECT to_char(o.month, 'YYYY-MM') FROM orders o
-                        WHERE o.organization_id = ${organizationId} AND o.id = order_id)
-                        AS corrected_month
+                      (SELECT jsonb_build_object(
+                                'month', to_char(o.month, 'YYYY-MM'), 'memberId', o.member_id,
+                                'memberName', ${nameOfMember(organizationId, "o.member_id")},
+                                'keyId', o.key_id, 'modality', o.modality, 'metadata', o.metadata)
+                         FROM orders o
+                        WHERE o.organization_id = ${organizationId} AND o.id = order_id) AS corrected
                  FROM transfers
                 WHERE organization_id = ${organizationId}
                   AND ${isMintedAround("id", `'${transferPrefix}'`, after)}

@@ -2,12 +2,14 @@
  * Charges in the columns of the FinOps Open Cost and Usage Specification (FOCUS) 1.2 and 1.3: every
  * mandatory column, the conditional columns whose condition holds, and two custom columns with the
  * prefix `x_`. Version 1.3 names the service's provider and its host, and keeps the names of
- * provider and publisher that it deprecates.
+ * provider and publisher that it deprecates. The tests check the rows against the rules in
+ * `test/support/focusRules.ts`.
  */
 import { baseUnits, bySide } from "../../domain/money/chargeParts.ts"
 import { formatNano } from "../../domain/money/Money.ts"
 import type { Row } from "../../runtime/texts/csvText.ts"
 import type { Statement, StatementEntry } from "./Statements.ts"
+import { skuPriceOf } from "./skuPrices.ts"
 
 /** The columns of version 1.3 in alphabetical order, as in the specification. */
 const columns = [
@@ -39,6 +41,7 @@ const columns = [
   "ProviderName",
   "PublisherName",
   "ResourceId",
+  "ResourceName",
   "ResourceType",
   "ServiceCategory",
   "ServiceName",
@@ -46,6 +49,7 @@ const columns = [
   "ServiceSubcategory",
   "SkuId",
   "SkuMeter",
+  "SkuPriceDetails",
   "SkuPriceId",
   "SubAccountId",
   "SubAccountName",
@@ -106,6 +110,8 @@ interface Meter {
   readonly unit: string | null
   readonly quantity: bigint
   readonly unitPriceNano: bigint
+  /** Whether the price is the base price, which can depend on the facts of the order. */
+  readonly isBase: boolean
 }
 
 /**
@@ -121,25 +127,28 @@ const metersOf = (entry: StatementEntry): ReadonlyArray<Meter> => {
       name: "input",
       unit,
       quantity: input === null ? null : baseUnits(input, inputParts),
-      unitPriceNano: inputUnitPriceNano
+      unitPriceNano: inputUnitPriceNano,
+      isBase: true
     },
     {
       name: unit === "token" ? "output" : pluralOf(unit),
       unit,
       quantity: output === null ? null : baseUnits(output, outputParts),
-      unitPriceNano
+      unitPriceNano,
+      isBase: true
     },
     ...parts.map((part) => ({
       name: part.kind,
       unit: besideParts.includes(part) ? part.kind : unit,
       quantity: part.units,
-      unitPriceNano: part.unitPriceNano
+      unitPriceNano: part.unitPriceNano,
+      isBase: false
     }))
   ]
-  return meters.flatMap(({ name, unit, quantity, unitPriceNano: price }) =>
+  return meters.flatMap(({ quantity, unitPriceNano: price, ...meter }) =>
     quantity === null || quantity === 0n || price === null
       ? []
-      : [{ name, unit, quantity, unitPriceNano: price }]
+      : [{ ...meter, quantity, unitPriceNano: price }]
   )
 }
 
@@ -148,8 +157,8 @@ const metersOf = (entry: StatementEntry): ReadonlyArray<Meter> => {
  * no rows.
  */
 export const focusRowsOf = (statement: Statement, currency: string) => {
-  const members = new Map(statement.byMember.map(({ memberId, name }) => [memberId, name]))
-  const commonColumns = (entry: StatementEntry) => ({
+  /** The columns of every row. A correction has the member, the key and the tags of its order. */
+  const commonColumns = (entry: StatementEntry, order = entry.corrected ?? entry) => ({
     BillingAccountId: statement.organizationId,
     BillingAccountName: statement.organizationName,
     BillingCurrency: currency,
@@ -165,22 +174,28 @@ export const focusRowsOf = (statement: Statement, currency: string) => {
     ServiceProviderName: PROVIDER,
     ServiceCategory: "AI and Machine Learning",
     ServiceSubcategory: "Generative AI",
-    ServiceName: serviceNames[entry.modality ?? ""] ?? entry.modality ?? PROVIDER,
-    SubAccountId: entry.memberId,
-    SubAccountName: members.get(entry.memberId ?? "") ?? null,
-    Tags: entry.metadata,
-    x_KeyId: entry.keyId,
-    x_Modality: entry.modality
+    ServiceName: serviceNames[order.modality ?? ""] ?? order.modality ?? PROVIDER,
+    SubAccountId: order.memberId,
+    SubAccountName: order.memberName,
+    Tags: order.metadata,
+    x_KeyId: order.keyId,
+    x_Modality: order.modality
   })
 
   const usageRows = (entry: StatementEntry): ReadonlyArray<FocusRow> =>
-    metersOf(entry).map(({ name, unit: unitOfMeter, quantity, unitPriceNano }) => {
+    metersOf(entry).map(({ name, unit: unitOfMeter, quantity, unitPriceNano, isBase }) => {
       const count = quantity.toString()
       const price = formatNano(unitPriceNano)
       const unit = unitNames[unitOfMeter ?? ""] ?? unitOfMeter
       return {
         ...commonColumns(entry),
         ...costs(quantity * unitPriceNano),
+        ...skuPriceOf({
+          model: entry.model,
+          meter: name,
+          unitPriceNano,
+          quote: isBase ? entry.quote : null
+        }),
         ChargeCategory: "Usage",
         ChargeClass: null,
         ChargeDescription: `${entry.model}, ${name}`,
@@ -193,10 +208,10 @@ export const focusRowsOf = (statement: Statement, currency: string) => {
         PricingQuantity: count,
         PricingUnit: unit,
         ResourceId: entry.id,
+        ResourceName: null,
         ResourceType: "Order",
         SkuId: entry.model,
-        SkuMeter: name,
-        SkuPriceId: `${entry.model}/${name}/${price}`
+        SkuMeter: name
       }
     })
 
@@ -209,7 +224,7 @@ export const focusRowsOf = (statement: Statement, currency: string) => {
     ...costs(-entry.amountNano),
     ChargeCategory: entry.kind === "credit" ? "Credit" : "Adjustment",
     ChargeClass:
-      entry.correctedMonth !== null && entry.correctedMonth < statement.month ? "Correction" : null,
+      entry.corrected !== null && entry.corrected.month < statement.month ? "Correction" : null,
     ChargeDescription: entry.reason,
     ChargeFrequency: "One-Time",
     ConsumedQuantity: null,
@@ -220,9 +235,11 @@ export const focusRowsOf = (statement: Statement, currency: string) => {
     PricingQuantity: null,
     PricingUnit: null,
     ResourceId: entry.correctedId,
+    ResourceName: null,
     ResourceType: entry.correctedId === null ? null : "Order",
     SkuId: null,
     SkuMeter: null,
+    SkuPriceDetails: null,
     SkuPriceId: null
   })
 

@@ -3,6 +3,7 @@ import { Clock, DateTime, Effect, Layer, Order, Stream } from "effect"
 import { firstDayOf } from "../../domain/money/months.ts"
 import type { TransferKind } from "../../domain/money/transfers.ts"
 import {
+  type CorrectedOrder,
   MAX_STATEMENT_LINES,
   noSuchStatement,
   type Statement,
@@ -28,12 +29,30 @@ const sumOf = (amounts: ReadonlyArray<bigint>): bigint =>
 const signedAmount = ({ kind, amountNano }: StoredTransfer): bigint =>
   kind === "withdrawal" ? -amountNano : amountNano
 
-const transferEntry = ({ orders }: Books, transfer: StoredTransfer): StatementEntry => ({
+const nameOfMember = ({ members }: Books, memberId: string): string =>
+  members.get(memberId)?.name ?? ""
+
+const correctedOrder = (books: Books, orderId: string | null): CorrectedOrder | null => {
+  const order = books.orders.get(orderId ?? "")
+  if (order === undefined) return null
+  const { memberId, keyId, modality, metadata = null } = order.request
+  return {
+    month: order.month.slice(0, 7),
+    memberId,
+    memberName: nameOfMember(books, memberId),
+    keyId,
+    modality,
+    metadata
+  }
+}
+
+const transferEntry = (books: Books, transfer: StoredTransfer): StatementEntry => ({
   id: transfer.id,
   kind: transfer.kind,
   at: transfer.createdAt,
   amountNano: signedAmount(transfer),
   memberId: null,
+  memberName: null,
   keyId: null,
   model: null,
   modality: null,
@@ -43,20 +62,25 @@ const transferEntry = ({ orders }: Books, transfer: StoredTransfer): StatementEn
   unitPriceNano: null,
   inputUnitPriceNano: null,
   parts: null,
+  quote: null,
   metadata: null,
   correctedId: transfer.orderId === null ? null : usageId(transfer.orderId),
-  correctedMonth: orders.get(transfer.orderId ?? "")?.month.slice(0, 7) ?? null,
+  corrected: correctedOrder(books, transfer.orderId),
   reference: transfer.reference,
   reason: transfer.reason,
   author: transfer.author
 })
 
-const chargeEntry = ({ request, usage, held, chargeNano }: StoredOrder): StatementEntry => ({
+const chargeEntry = (
+  books: Books,
+  { request, usage, held, chargeNano }: StoredOrder
+): StatementEntry => ({
   id: usageId(request.id),
   kind: "charge",
   at: held.at,
   amountNano: -chargeNano,
   memberId: request.memberId,
+  memberName: nameOfMember(books, request.memberId),
   keyId: request.keyId,
   model: request.model,
   modality: request.modality,
@@ -66,9 +90,10 @@ const chargeEntry = ({ request, usage, held, chargeNano }: StoredOrder): Stateme
   unitPriceNano: usage?.unitPriceNano ?? null,
   inputUnitPriceNano: usage?.inputUnitPriceNano ?? null,
   parts: usage?.parts === undefined || usage.parts.length === 0 ? null : usage.parts,
+  quote: request.quote,
   metadata: request.metadata ?? null,
   correctedId: null,
-  correctedMonth: null,
+  corrected: null,
   reference: null,
   reason: null,
   author: null
@@ -188,7 +213,7 @@ export const layerStatementsMemory = Layer.effect(
         byMember: chargesByNames(lines.map((line) => [[line.order.request.memberId], line])).map(
           ({ names: [memberId], charges }) => ({
             memberId,
-            name: books.members.get(memberId)?.name ?? "",
+            name: nameOfMember(books, memberId),
             ...charges
           })
         ),
@@ -220,7 +245,7 @@ export const layerStatementsMemory = Layer.effect(
           const isIn = (other: string) => other === month
           const entries = [
             ...transfersIn(books, isIn).map((transfer) => transferEntry(books, transfer)),
-            ...chargedOrdersIn(books, isIn).map(chargeEntry)
+            ...chargedOrdersIn(books, isIn).map((order) => chargeEntry(books, order))
           ]
           return Stream.fromIterable(entries.toSorted(byCreation))
         }),
