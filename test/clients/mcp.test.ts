@@ -1,5 +1,6 @@
 /** Agents that order media over the Model Context Protocol, with the official packages. */
 
+import { request } from "node:http"
 import { assert, layer } from "@effect/vitest"
 import type { CallToolResult } from "@modelcontextprotocol/client"
 import { resultFromTaskOutcome } from "@modelcontextprotocol/ext-tasks/client"
@@ -429,6 +430,19 @@ layer(layerTestGateway("postgres", archiving, { catalogFor: speechCatalog, bucke
         }
       )
       assert.strictEqual(elsewhere.status, 403, elsewhere.text)
+      // A page whose name its owner lets resolve to this machine has the host of the request.
+      const rebound = yield* Effect.callback<number | undefined>((resume) => {
+        const authorization = `Bearer ${who.key}`
+        request(
+          `${gateway.url}/mcp`,
+          {
+            method: "POST",
+            headers: { host: "evil.test", origin: "http://evil.test", authorization }
+          },
+          (response) => resume(Effect.succeed(response.resume().statusCode))
+        ).end("{}")
+      })
+      assert.strictEqual(rebound, 403)
       const sameOrigin = yield* sendMcp(
         place,
         "tools/list",

@@ -4,5 +4,10 @@
  * host with a dot at its end is a different origin: resolvers may distinguish the two.
  */
 
+const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/
+
+/** Whether a URL's host name is this machine itself, which no other machine's name resolves to. */
+export const isLoopbackHost = (hostname: string): boolean => LOOPBACK.test(hostname)
+
 /** The origin of a base address; null if the address cannot be parsed. */
 export const originOf = (baseUrl: string): string | null => URL.parse(baseUrl)?.origin ?? null

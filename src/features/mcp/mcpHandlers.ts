@@ -3,6 +3,7 @@ import { createMcpHandler, ProtocolErrorCode } from "@modelcontextprotocol/serve
 import { Effect, Layer } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
+import { isLoopbackHost, originOf } from "../../domain/catalog/origin.ts"
 import { type InvalidRequest, PermissionDenied } from "../../domain/Errors.ts"
 import { agentApi } from "../../http/api/contractOf.ts"
 import { CurrentCaller, RequestJson } from "../../http/api/middlewares.ts"
@@ -74,16 +75,19 @@ const withoutBuffering = HttpServerResponse.setHeader("x-accel-buffering", "no")
 
 /**
  * Makes the refusal of a page that may not call the gateway: one that is neither of the gateway's own
- * host nor of an origin that the configuration allows. The protocol requires this, as a page could
- * otherwise call a server on the machine of its reader.
+ * address nor of an origin that the configuration allows. The protocol requires this, as a page could
+ * otherwise call a server on the machine of its reader. That the page has the host of the request
+ * proves nothing but on this machine: whoever owns a name can let it resolve to any address.
  */
 const makeOriginRefusal =
-  (corsOrigins: ReadonlyArray<string>) =>
+  ({ corsOrigins, publicUrl }: Pick<Settings, "corsOrigins" | "publicUrl">) =>
   ({ headers }: HttpServerRequest.HttpServerRequest): PermissionDenied | null => {
     const { origin, host } = headers
     if (origin === undefined || corsOrigins.includes("*") || corsOrigins.includes(origin))
       return null
-    if (URL.parse(origin)?.host === host) return null
+    const page = URL.parse(origin)
+    if (page !== null && isLoopbackHost(page.hostname) && page.host === host) return null
+    if (page !== null && page.origin === originOf(publicUrl)) return null
     return new PermissionDenied({
       message: `Pages of ${origin} may not call this gateway: its operator allows origins by GATEWAY_CORS_ORIGINS`
     })
@@ -101,8 +105,7 @@ const makeRespond = Effect.fnUntraced(function* (version: string) {
     (one, other) => one.name.localeCompare(other.name)
   )
   const serverFor = makeServerFor(tools, makeMcpTasks(answers), yield* KeyRates, version)
-  const { corsOrigins } = yield* Settings
-  const originRefusalOf = makeOriginRefusal(corsOrigins)
+  const originRefusalOf = makeOriginRefusal(yield* Settings)
 
   const answer = Effect.fnUntraced(function* (body: unknown) {
     const request = yield* HttpServerRequest.HttpServerRequest

@@ -1,14 +1,15 @@
 /** The configuration of sign-in, from the environment variables `GATEWAY_OIDC_...`. */
 import { Context, type Redacted, Result, Schema } from "effect"
+import { isLoopbackHost } from "../../domain/catalog/origin.ts"
 import { Role } from "../../services/operators/Operators.ts"
 import { parseRules, type Rule } from "./signInRules.ts"
 
 const isRole = Schema.is(Role)
 
-/** The loopback addresses, to which alone the gateway speaks without TLS. */
-const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/
-
-/** The issuer of the identity provider; an empty text counts as absent. */
+/**
+ * The issuer of the identity provider; an empty text counts as absent. The gateway speaks without TLS
+ * to its own machine alone.
+ */
 export const Issuer = Schema.String.check(
   Schema.makeFilter(
     (text) => {
@@ -16,7 +17,7 @@ export const Issuer = Schema.String.check(
       return (
         text === "" ||
         url?.protocol === "https:" ||
-        (url?.protocol === "http:" && LOOPBACK.test(url.hostname))
+        (url?.protocol === "http:" && isLoopbackHost(url.hostname))
       )
     },
     { expected: "an issuer such as https://login.example.com; http only on this machine" }
