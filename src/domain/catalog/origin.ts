@@ -6,7 +6,7 @@
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/
 
-/** Whether a URL's host name is this machine itself, which no other machine's name resolves to. */
+/** Whether the host name of a URL is an address of this machine itself. */
 export const isLoopbackHost = (hostname: string): boolean => LOOPBACK.test(hostname)
 
 /** The origin of a base address; null if the address cannot be parsed. */
