@@ -333,7 +333,11 @@ layer(layerSimulator({ port: 0 }), { excludeTestServices: true })("the AI SDK", 
         [fal.video(`${seedance}/text-to-video`), {}],
         [fal.video(`${seedance}/image-to-video`), { image: picture }],
         [replicate.video("bytedance/seedance-1-pro"), { duration: 6 }],
-        [replicate.video("bytedance/seedance-1-pro"), { image: picture }]
+        [replicate.video("bytedance/seedance-1-pro"), { image: picture }],
+        [
+          replicate.video("kwaivgi/kling-v2.1"),
+          { providerOptions: { replicate: { start_image: image } } }
+        ]
       ] as const
       for (const [model, more] of models) {
         const videos = yield* Effect.promise(async () => {
