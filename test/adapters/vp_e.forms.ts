@@ -293,7 +293,7 @@ export const formsOfVpE = (prefix: string) =>
           status: processing
         })
       ),
-      ...[-1, 1_000_001, 1.000_01, "many", "", "1e3", "-0", null, true, [20], {}].map(
+      ...[-1, 1_000_000_001, 1.000_01, "many", "", "1e3", "-0", null, true, [20], {}].map(
         (credits) => ({
           says: `the credits ${JSON.stringify(credits)} are no bill`,
           body: task("success", { creations: [creation], credits }),

@@ -47,7 +47,7 @@ const usages: ReadonlyArray<readonly [usage: unknown, read: Partial<Seconds>]> =
   ],
   [{ output_video_duration: 7.5 }, { outputSeconds: 8 }],
   [{ output_video_duration: -7, duration: "seven" }, {}],
-  [{ duration: 1e9 }, {}],
+  [{ duration: 1e10 }, {}],
   [{ output_video_duration: "" }, {}],
   [{ duration: [7] }, {}],
   [{}, {}],
