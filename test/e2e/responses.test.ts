@@ -45,6 +45,17 @@ const made = Effect.fnUntraced(function* (who: Customer, json: object) {
   return yield* bodyAs(ResponseBody, answer)
 })
 
+/** The vendor of `talk-held`, whose stream the test writes. */
+const heldVendor = Effect.gen(function* () {
+  const gateway = yield* Gateway
+  const vendor = yield* heldStream
+  yield* gateway.admin("/catalog", {
+    method: "PUT",
+    json: responsesCatalog(vendor.url)(gateway.simulator.url)
+  })
+  return vendor
+})
+
 const cases = responseModels.flatMap((model) => [[model, false] as const, [model, true] as const])
 
 for (const kind of databasesInTurn(import.meta.filename)) {
@@ -462,11 +473,7 @@ for (const kind of databasesInTurn(import.meta.filename)) {
     it.effect("a client that leaves changes nothing: the rest is read, charged and stored", () =>
       Effect.gen(function* () {
         const gateway = yield* Gateway
-        const vendor = yield* heldStream
-        yield* gateway.admin("/catalog", {
-          method: "PUT",
-          json: responsesCatalog(vendor.url)(gateway.simulator.url)
-        })
+        const vendor = yield* heldVendor
         const who = yield* gateway.customer("1")
         const abort = new AbortController()
         const answer = yield* Effect.forkChild(
@@ -522,11 +529,7 @@ layer(
   it.effect("is bounded for each organisation, and free again when the order is answered", () =>
     Effect.gen(function* () {
       const gateway = yield* Gateway
-      const vendor = yield* heldStream
-      yield* gateway.admin("/catalog", {
-        method: "PUT",
-        json: responsesCatalog(vendor.url)(gateway.simulator.url)
-      })
+      const vendor = yield* heldVendor
       const who = yield* gateway.customer("100")
       const { id } = yield* made(who, respond("x".repeat(300_000)))
       const more = { previous_response_id: id }

@@ -21,7 +21,7 @@ const ENCRYPTED = "reasoning.encrypted_content"
 export interface ReasoningMaker {
   /** The reasoning as clients and the store keep it, with its maker. */
   readonly wrap: (reasoning: string) => string
-  /** The reasoning in a text that a client kept; null where it is not known to be of this maker. */
+  /** The reasoning in a text from `wrap`; null if the text is not known to be of this maker. */
   readonly unwrap: (text: string) => string | null
 }
 
