@@ -29,7 +29,7 @@ export interface QueuedRank {
 /** The most work for one position: its turns times the organisations that are compared in each. */
 const MAX_COMPARISONS = 20_000
 
-/** The position where all organisations take turns, whatever places they have. */
+/** The position in rounds in which each organisation has one turn, regardless of its places. */
 const positionInRounds = ({ organizations }: QueueTurns, { organizationId, rank }: QueuedRank) =>
   organizations.reduce(
     (sum, other) =>

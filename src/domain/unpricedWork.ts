@@ -48,15 +48,15 @@ const tiers: UnpricedRule = {
   advice: "Orders are billed at the standard tier"
 }
 
+/** The forms of names for the number of what a noun, in place of `*`, stands for. */
+const countForms = nameList(`
+  n_* num_* number_* number_of_* max_* total_* batch_* num_*_per_prompt
+  *_count *_num *_number *_quantity *_per_prompt
+`)
+
 /** The names that vendors give to the number of what a noun stands for. */
 const countNames = (noun: string): ReadonlyArray<string> =>
-  [noun, `${noun}s`].flatMap((counted) => [
-    ...["n", "num", "number", "number_of", "max", "total", "batch"].map(
-      (word) => `${word}_${counted}`
-    ),
-    ...["count", "num", "number", "quantity", "per_prompt"].map((word) => `${counted}_${word}`),
-    `num_${counted}_per_prompt`
-  ])
+  [noun, `${noun}s`].flatMap((counted) => countForms.map((form) => form.replace("*", counted)))
 
 const imageNouns = nameList(
   "image picture pic output result sample generation variation candidate frame"

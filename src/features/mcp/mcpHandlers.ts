@@ -86,8 +86,8 @@ const makeOriginRefusal =
     if (origin === undefined || corsOrigins.includes("*") || corsOrigins.includes(origin))
       return null
     const page = URL.parse(origin)
-    if (page !== null && isLoopbackHost(page.hostname) && page.host === host) return null
-    if (page !== null && page.origin === originOf(publicUrl)) return null
+    const isOnThisMachine = page !== null && isLoopbackHost(page.hostname) && page.host === host
+    if (isOnThisMachine || (page !== null && page.origin === originOf(publicUrl))) return null
     return new PermissionDenied({
       message: `Pages of ${origin} may not call this gateway: its operator allows origins by GATEWAY_CORS_ORIGINS`
     })

@@ -171,8 +171,8 @@ export const layerChannelQueue = Layer.effect(
         function* (channelId, organizationId, maxTasks) {
           const turns = yield* turnsAt(channelId, [organizationId])
           if (!turns.hasQueue && turns.places.length < maxTasks) return null
-          const own = turns.organizations.find((one) => one.organizationId === organizationId)
-          return positionOf(turns, maxTasks, { organizationId, rank: own?.waiting ?? 1 })
+          const queue = turns.organizations.find((other) => other.organizationId === organizationId)
+          return positionOf(turns, maxTasks, { organizationId, rank: queue?.waiting ?? 1 })
         }
       ),
       channels: Effect.map(

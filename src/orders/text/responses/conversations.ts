@@ -89,18 +89,19 @@ export class Conversations extends Context.Service<Conversations>()(
         retryAfterSeconds: 1
       })
 
+      const inLane = <A, E>(owner: string, sharesPermit: boolean, read: Effect.Effect<A, E>) =>
+        lane.hasRoom(owner) ? lane.inTurn(owner, read, { sharesPermit }) : Effect.fail(queueFull)
+
       const load = Effect.fnUntraced(function* (
         organizationId: string,
         sizes: ReadonlyArray<ResponseSize>
       ) {
         const bytes = bytesOf(sizes)
         if (sizes.length === 0) return []
-        if (!lane.hasRoom(organizationId)) return yield* queueFull
         if (!(yield* memory.reserve(organizationId, bytes))) return yield* memoryExhausted
         const ids = sizes.map(({ id }) => id)
-        return yield* lane.inTurn(organizationId, responseStore.load(organizationId, ids), {
-          sharesPermit: bytes <= SMALL_BYTES
-        })
+        const read = responseStore.load(organizationId, ids)
+        return yield* inLane(organizationId, bytes <= SMALL_BYTES, read)
       })
 
       const earlierItems = Effect.fnUntraced(function* (organizationId: string, id: string) {
@@ -156,9 +157,7 @@ export class Conversations extends Context.Service<Conversations>()(
       return {
         /** A stored response, read in its organisation's turn; null if there is none. */
         find: (organizationId: string, id: string) =>
-          lane.hasRoom(organizationId)
-            ? lane.inTurn(organizationId, responseStore.find(organizationId, id))
-            : Effect.fail(queueFull),
+          inLane(organizationId, false, responseStore.find(organizationId, id)),
         /** Reads the conversation of a request. */
         read: Effect.fnUntraced(function* (organizationId: string, body: ResponsesBody) {
           const previous = body.previous_response_id ?? null
