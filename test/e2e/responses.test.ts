@@ -578,3 +578,25 @@ layer(
     })
   )
 })
+
+layer(
+  layerTestGateway(
+    "embedded",
+    { ...quickSettings, organizationListQueue: 0 },
+    { catalogFor: responsesCatalog() }
+  ),
+  { excludeTestServices: true, timeout: "60 seconds" }
+)("a gateway on which no read may wait", (it) => {
+  it.effect("refuses to go on with a conversation, and asks no vendor", () =>
+    Effect.gen(function* () {
+      const gateway = yield* Gateway
+      const who = yield* gateway.customer("1")
+      const { id } = yield* made(who, respond("one"))
+      const calls = (yield* gateway.simulator.requests).length
+      const refused = yield* askResponse(who, respond("two", { previous_response_id: id }))
+      assert.strictEqual(refused.status, 429, refused.text)
+      assert.strictEqual(refused.headers.get("retry-after"), "1")
+      assert.lengthOf(yield* gateway.simulator.requests, calls)
+    })
+  )
+})
