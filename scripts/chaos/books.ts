@@ -68,6 +68,8 @@ const Task = Schema.Struct({
   video_url: Schema.NullOr(Schema.String),
   is_archived: Schema.Boolean,
   error_code: Schema.NullOr(Schema.String),
+  /** When the gateway read that the vendor had accepted it; null where it never did. */
+  accepted_at: Schema.NullOr(Schema.Date),
   /** Null while it runs. */
   finished_at: Schema.NullOr(Schema.Date)
 })
@@ -161,7 +163,7 @@ export const readBooks = Effect.fnUntraced(function* (
         FROM orders WHERE state = 'captured'`),
     tasks: yield* rowsOf(Task)(sql`
       SELECT organization_id, id, member_id, model, protocol, state, upstream_id, video_url,
-             is_archived, error_code, finished_at FROM tasks`),
+             is_archived, error_code, accepted_at, finished_at FROM tasks`),
     orphans: yield* rowsOf(Orphan)(sql`
       SELECT organization_id, order_id AS hold_id, upstream_id, reason FROM orphans`),
     deliveries: yield* rowsOf(Delivery)(sql`

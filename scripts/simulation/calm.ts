@@ -5,7 +5,7 @@ import { orderPrefixes } from "../../src/domain/orderIds.ts"
 import { rowsOf } from "../../src/postgres/client/rows.ts"
 import { UNHELD_SECONDS } from "../../src/services/channels/ChannelQueue.ts"
 import type { TaskPolls } from "../../src/simulator/Tasks.ts"
-import type { Books, Hold, Job } from "../chaos/books.ts"
+import type { Books, Hold, Job, Task } from "../chaos/books.ts"
 import { channelIdOf, placesOf } from "../chaos/goods.ts"
 import { goodOf, jobsOfTask, ordersByKeptDigest } from "../chaos/judges/orders.ts"
 import { open, type Verdict } from "../chaos/judges/verdict.ts"
@@ -93,6 +93,18 @@ interface Wait {
   readonly to: number
 }
 
+/**
+ * When vendors accepted the jobs of a task. A vendor that takes an order for a repeat answers another
+ * one's job, so there the time is the one at which the gateway read the answer.
+ */
+const acceptedTimes = (books: Books): ((task: Task) => ReadonlyArray<number>) => {
+  const jobsOf = jobsOfTask(books)
+  return (task) => {
+    const times = jobsOf(task).map(({ accepted }) => Date.parse(accepted.at))
+    return times.length === 0 && task.accepted_at !== null ? [task.accepted_at.getTime()] : times
+  }
+}
+
 /** How long the orders of a protocol waited for a place: until their vendor got them, or their end. */
 const waitsAt = (
   protocol: string,
@@ -101,15 +113,13 @@ const waitsAt = (
 ): ReadonlyArray<Wait & { readonly id: string }> => {
   const holds = new Map(books.holds.map((hold) => [hold.id, hold]))
   const orders = ordersByKeptDigest(witness)
-  const jobsOf = jobsOfTask(books)
+  const timesOf = acceptedTimes(books)
   return books.tasks.flatMap((task) => {
     const hold = holds.get(task.id)
     const maxWait = orders.get(hold?.prompt_digest ?? "")?.maxWait ?? null
     const isWaiting = task.protocol === protocol && maxWait !== null
-    const [acceptedMillis] = jobsOf(task).map(({ accepted }) => Date.parse(accepted.at))
-    // A vendor that takes an order for a repeat answers another one's job.
-    const endMillis = task.upstream_id === null ? task.finished_at?.getTime() : undefined
-    const to = acceptedMillis ?? endMillis
+    const [acceptedMillis] = timesOf(task)
+    const to = acceptedMillis ?? task.finished_at?.getTime()
     if (hold === undefined || !isWaiting || to === undefined) return []
     return [{ id: task.id, from: hold.created_at.getTime(), to }]
   })
@@ -121,12 +131,12 @@ const waitsAt = (
  */
 const staysAt = (protocol: string, books: Books): ReadonlyArray<Wait> => {
   const holds = new Map(books.holds.map((hold) => [hold.id, hold]))
-  const jobsOf = jobsOfTask(books)
+  const timesOf = acceptedTimes(books)
   return books.tasks
     .filter((task) => task.protocol === protocol)
     .flatMap((task) => {
       const to = holds.get(task.id)?.closed_at?.getTime() ?? Number.POSITIVE_INFINITY
-      return jobsOf(task).map(({ accepted }) => ({ from: Date.parse(accepted.at), to }))
+      return timesOf(task).map((from) => ({ from, to }))
     })
 }
 

@@ -66,6 +66,7 @@ describe("places", () => {
     state: "failed",
     error_code: "max_wait_exceeded",
     upstream_id: null,
+    accepted_at: null,
     finished_at: dateAt(20)
   }
   /** Other tasks, whose vendor has made them soon, and which are closed later. */
@@ -101,6 +102,33 @@ describe("places", () => {
 
   it("see an order that waits beside a free place", () => {
     assert.deepStrictEqual(violations(2, 2), ["vt_1 waited 18000 ms for nothing"])
+  })
+
+  describe("of orders whose vendor answers a job from before", () => {
+    const repeated: Task = { ...task, id: "vt_2", upstream_id: "b0", accepted_at: dateAt(5) }
+    const { tasks, holds, jobs } = busy(2)
+    const violationsBeside = (closedAt: number) => {
+      const repeatedHold = { ...videoHold, id: "vt_2", closed_at: dateAt(closedAt) }
+      const books = {
+        ...sound,
+        tasks: [unplaced, repeated, ...tasks],
+        holds: [hold, repeatedHold, ...holds],
+        jobs
+      }
+      return judgeWaits(books, witnessOf(waiting), [at(5)], []).violations
+    }
+
+    it("are taken until the order is closed", () => {
+      assert.deepStrictEqual(violationsBeside(15), [])
+      assert.deepStrictEqual(violationsBeside(8), ["vt_1 waited 12000 ms for nothing"])
+    })
+
+    it("are waited for until the answer", () => {
+      const answered = { ...repeated, id: "vt_1", accepted_at: dateAt(20) }
+      const books = { ...sound, tasks: [answered, ...tasks], holds: [hold, ...holds], jobs }
+      const violations = judgeWaits(books, witnessOf(waiting), [at(2)], []).violations
+      assert.deepStrictEqual(violations, ["vt_1 waited 18000 ms for nothing"])
+    })
   })
 
   it("are taken by an order whose gateway died before its hold, for a minute", () => {

@@ -102,6 +102,7 @@ export const task: Task = {
   upstream_id: "job-v",
   video_url: "http://v",
   is_archived: false,
+  accepted_at: new Date("2026-01-01T00:00:01Z"),
   finished_at: new Date("2026-01-01T00:00:03Z")
 }
 export const videoHold = holdOf("vt_1", "kling-v3-omni", 3_000_000_000n)
