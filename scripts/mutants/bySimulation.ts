@@ -71,7 +71,7 @@ const seedsOf = ({ verdict }: Report): ReadonlyArray<number> =>
 
 /**
  * Prints after how many seeds the simulation detects each mutant; returns whether it detects all.
- * Mutants that show only between concurrent transactions do not run.
+ * Mutants that the simulation cannot detect do not run.
  */
 export const runBySimulation = async (
   mutants: ReadonlyArray<Mutant>,
@@ -99,6 +99,6 @@ export const runBySimulation = async (
     if (names.length > 0) console.log(`  ${names.length} ${tag.toLowerCase()}: ${names.join("; ")}`)
   }
   const left = mutants.length - simulated.length
-  if (left > 0) console.log(`  ${left} need concurrent transactions`)
+  if (left > 0) console.log(`  ${left} need what the simulation does not have`)
   return counts.length === simulated.length
 }

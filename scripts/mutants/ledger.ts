@@ -47,7 +47,12 @@ export const ledgerMutants: ReadonlyArray<Mutant> = mutantsIn({
       "applies AND i = first_value(i) OVER by_order AS wins",
       "applies AS wins"
     ],
-    ["the last of two closes wins", "ORDER BY applies DESC, i)", "ORDER BY applies DESC, i DESC)"],
+    [
+      "the last of two closes wins",
+      "ORDER BY applies DESC, i)",
+      "ORDER BY applies DESC, i DESC)",
+      "a certain order of closes"
+    ],
     ["a close that does not apply hides one that does", "ORDER BY applies DESC, i)", "ORDER BY i)"],
     [
       "charge of another close",

@@ -7,11 +7,15 @@ export interface Mutant {
   /** The text that is replaced. It occurs once in the file, so that each mutant is one change. */
   readonly place: string
   readonly becomes: string
-  /** What shows the change, where the simulation, which has one connection, cannot; else null. */
+  /** What shows the change, where the simulation cannot; else null. */
   readonly needs: Need | null
 }
 
-type Need = "concurrent transactions"
+/**
+ * Concurrent transactions: the simulation has one connection. A certain order of closes: of those that
+ * come together any may win, so only a test that says which one is first can tell.
+ */
+type Need = "concurrent transactions" | "a certain order of closes"
 
 type Row = readonly [name: string, place: string, becomes: string, needs?: Need]
 

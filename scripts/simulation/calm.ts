@@ -85,6 +85,25 @@ export const readUnheldPlaces = Effect.gen(function* () {
      WHERE o.id IS NULL`)
 })
 
+const WaitingOrder = Schema.Struct({ id: Schema.String, is_queued: Schema.Boolean })
+
+/** The orders that wait. One that is in no queue would wait until its deadline. */
+export const readWaitingOrders = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  return yield* rowsOf(WaitingOrder)(sql`
+    SELECT t.id, w.order_id IS NOT NULL AS is_queued
+      FROM tasks t LEFT JOIN waiting_orders w
+        ON w.organization_id = t.organization_id AND w.order_id = t.id
+     WHERE t.state = 'waiting'`)
+})
+
+/** Of the orders that waited, whenever they were read. */
+export const judgeQueue = (waiting: ReadonlyArray<typeof WaitingOrder.Type>): Verdict => {
+  const docket = open("Q4", "an order that waits is in the queue of its channel")
+  for (const { id, is_queued } of waiting) docket.look(is_queued ? null : `${id} is in no queue`)
+  return docket.verdict
+}
+
 /** The longest time that an order waits while a place is free. */
 const MOST_WAIT_MILLIS = 8000
 

@@ -14,10 +14,12 @@ import { BUCKET_HOST, makeBucketServer } from "./bucket.ts"
 import {
   judgeOrders,
   judgePolls,
+  judgeQueue,
   judgeRecovery,
   judgeStatements,
   judgeWaits,
-  readUnheldPlaces
+  readUnheldPlaces,
+  readWaitingOrders
 } from "./calm.ts"
 import { Database } from "./database.ts"
 import { RECEIVER_HOST, scheduleFaults } from "./faults.ts"
@@ -152,6 +154,7 @@ export const play = async (foundation: Foundation, plan: Plan): Promise<Outcome>
   /** The times at which the faults of each episode were over. */
   const calmMillis: Array<number> = []
   const unheldPlaces: Array<Effect.Success<typeof readUnheldPlaces>[number]> = []
+  const waitingOrders: Array<Effect.Success<typeof readWaitingOrders>[number]> = []
   const areWell = () => gateways.every((gateway) => gateway.isWell())
 
   /** Lets clients order while faults happen. */
@@ -192,13 +195,12 @@ export const play = async (foundation: Foundation, plan: Plan): Promise<Outcome>
       (organizationId) => topUp(witness, operator, organizationId, `top-up ${time.elapsed()}`),
       { concurrency: "unbounded" }
     )
-    const audits = readAudit.pipe(
-      Effect.tap((violations) =>
-        Effect.sync(() => {
-          witness.audits.read += 1
-          witness.audits.violations.push(...violations.map((line) => `in mid-run: ${line}`))
-        })
-      ),
+    const audits = Effect.gen(function* () {
+      const violations = yield* readAudit
+      witness.audits.read += 1
+      witness.audits.violations.push(...violations.map((line) => `in mid-run: ${line}`))
+      waitingOrders.push(...(yield* readWaitingOrders))
+    }).pipe(
       // The database may be away.
       Effect.catchCause(() => Effect.void)
     )
@@ -220,6 +222,7 @@ export const play = async (foundation: Foundation, plan: Plan): Promise<Outcome>
     })
     calmMillis.push(time.nowMillis)
     unheldPlaces.push(...(yield* readUnheldPlaces))
+    waitingOrders.push(...(yield* readWaitingOrders))
     yield* Fiber.join(clients)
     yield* Fiber.join(finance)
     yield* Fiber.interrupt(beside)
@@ -271,6 +274,7 @@ export const play = async (foundation: Foundation, plan: Plan): Promise<Outcome>
       judgeStatements(database.failures),
       judgePolls(books, yield* vendors.polls, calmMillis),
       judgeWaits(books, witness, calmMillis, unheldPlaces),
+      judgeQueue(waitingOrders),
       ...gateways
         .filter(() => plan.gateways === 1)
         .map(({ servedFrom }) => judgeRecovery(books, servedFrom, calmMillis)),

@@ -7,6 +7,7 @@ import { makeWitness, type Order } from "../../scripts/chaos/witness.ts"
 import {
   judgeOrders,
   judgePolls,
+  judgeQueue,
   judgeRecovery,
   judgeStatements,
   judgeWaits
@@ -143,6 +144,14 @@ describe("places", () => {
 
   it("say nothing of a time with faults", () => {
     assert.deepStrictEqual(violations(2, 15), [])
+  })
+})
+
+describe("an order that waits", () => {
+  it("is in the queue, and seen where it is in none", () => {
+    const judge = (is_queued: boolean) => judgeQueue([{ id: "vt_1", is_queued }])
+    assert.deepStrictEqual(judge(true).violations, [])
+    assert.deepStrictEqual(judge(false).violations, ["vt_1 is in no queue"])
   })
 })
 
