@@ -158,12 +158,15 @@ const CreatedKey = bodyOf(Schema.Struct({ id: Schema.String, key: Schema.String 
 
 /** How often a key is used at any gateway while it is valid, and again after it was revoked. */
 const USES = 5
+/** The longest time from the last use of a valid key to its revocation. */
+const MOST_UNUSED_MILLIS = 500
 /** The time within which every gateway has heard of a revoked key, with a margin. */
 const HEARD = "1100 millis"
 
 /** Creates keys, uses them, revokes them, and uses them again. */
 const changeKeys = (witness: Witness, anyGateway: AnyGateway, market: Market) => {
   const use = Effect.fnUntraced(function* (keyId: string, key: string) {
+    yield* pause(0, 200)
     const { gatewayUrl } = yield* anyGateway
     const startedAt = yield* Clock.currentTimeMillis
     const answer = yield* Effect.option(send(`${gatewayUrl}/v1/me`, { key }))
@@ -171,8 +174,9 @@ const changeKeys = (witness: Witness, anyGateway: AnyGateway, market: Market) =>
     if (answer._tag === "Some") {
       witness.keyUses.push({ keyId, startedAt, endedAt, status: answer.value.status })
     }
-    yield* pause(0, 200)
   })
+  const useOften = (keyId: string, key: string) =>
+    Effect.replicateEffect(use(keyId, key), USES, { concurrency: "unbounded", discard: true })
   return Effect.gen(function* () {
     const { memberId } = yield* Random.choice(market.customers).pipe(Effect.orDie)
     const answer = yield* askUntilDone(witness, anyGateway, {
@@ -182,14 +186,15 @@ const changeKeys = (witness: Witness, anyGateway: AnyGateway, market: Market) =>
     const made = answer === null ? null : CreatedKey(answer)
     if (made === null) return yield* Effect.sleep(RETRY)
     const { id, key } = made
-    yield* Effect.repeat(use(id, key), { times: USES - 1 })
+    yield* useOften(id, key)
+    yield* pause(0, MOST_UNUSED_MILLIS)
     const revokedFrom = yield* Clock.currentTimeMillis
     const revoked: RevokedKey = { id, key, revokedFrom, revokedAt: null }
     witness.keys.push(revoked)
     yield* askUntilDone(witness, anyGateway, { path: `/keys/${id}`, method: "DELETE" })
     revoked.revokedAt = yield* Clock.currentTimeMillis
     yield* Effect.sleep(HEARD)
-    yield* Effect.repeat(use(id, key), { times: USES - 1 })
+    yield* useOften(id, key)
   }).pipe(Effect.forever)
 }
 

@@ -1,4 +1,4 @@
-/** Rules of times without faults: the end of each world, and the whole of some worlds. */
+/** Rules of times without faults (the end of each world, and the whole of some), and of the queue. */
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { orderPrefixes } from "../../src/domain/orderIds.ts"

@@ -285,6 +285,37 @@ const drawFaults = (dice: Generator, { name, millis, gateways, focus }: FaultTer
 const drawDesks = (dice: Generator) =>
   desks.filter((desk) => dice.isHit(desk === "finance" ? FINANCE_PROBABILITY : DESK_PROBABILITY))
 
+/** How often wires fall silent in an episode with faults in which keys are revoked. */
+const SILENCES = 3
+
+/**
+ * The faults, with silent wires among them where keys are revoked, so that a gateway does not hear of
+ * a key that another one revoked.
+ */
+const withSilences = (
+  dice: Generator,
+  faults: ReadonlyArray<Fault>,
+  { name, millis, gateways }: FaultTerms,
+  chosen: ReadonlyArray<Desk>
+): ReadonlyArray<Fault> => {
+  if (faults.length === 0 || gateways === 1 || !chosen.includes("keys")) return faults
+  const silences = Array.from(
+    { length: SILENCES },
+    (_, index): Fault => ({
+      name: `${name}s${index}`,
+      atMillis: dice.below(millis),
+      of: "steps",
+      after: 0,
+      steps: 0,
+      isOfLast: false,
+      kind: "wire silent",
+      gateway: dice.below(gateways),
+      millis: dice.between(1500, 4000)
+    })
+  )
+  return [...faults, ...silences].toSorted((a, b) => a.atMillis - b.atMillis)
+}
+
 /** The plan of a world of some seconds. */
 export const planOf = (seed: number): Plan => {
   const dice = new Generator(seed)
@@ -293,12 +324,16 @@ export const planOf = (seed: number): Plan => {
   const fewest = focus === "queue" ? MOST_CLIENTS - 1 : 1
   const clients = Array.from({ length: dice.between(fewest, MOST_CLIENTS) }, (_, index) => index)
   const millis = drawMillis(dice, focus)
-  const faults = drawFaults(dice, { name: "f", millis, gateways: world.gateways, focus })
+  const terms = { name: "f", millis, gateways: world.gateways, focus }
+  const drawnFaults = drawFaults(dice, terms)
+  const beginsAtMillis = drawBeginning(dice)
+  const chosen = drawDesks(dice)
+  const faults = withSilences(dice, drawnFaults, terms, chosen)
   return {
     ...world,
-    beginsAtMillis: drawBeginning(dice),
+    beginsAtMillis,
     endMillis: millis,
-    episodes: [{ atMillis: 0, millis, clients, desks: drawDesks(dice), focus, faults }]
+    episodes: [{ atMillis: 0, millis, clients, desks: chosen, focus, faults }]
   }
 }
 
@@ -319,13 +354,16 @@ export const yearPlanOf = (seed: number, customers: number): Plan => {
     const time = isLastOfMonth(day)
       ? DAY_MILLIS - BEFORE_MIDNIGHT_MILLIS
       : dice.below(DAY_MILLIS - 2 * MOST_EPISODE_MILLIS)
+    const clients = new Set(Array.from({ length: MOST_CLIENTS }, () => dice.below(customers)))
+    const chosen = drawDesks(dice)
+    const terms = { name: `f${day}.`, millis, gateways: world.gateways, focus }
     return {
       atMillis: day * DAY_MILLIS + time,
       millis,
-      clients: [...new Set(Array.from({ length: MOST_CLIENTS }, () => dice.below(customers)))],
-      desks: drawDesks(dice),
+      clients: [...clients],
+      desks: chosen,
       focus,
-      faults: drawFaults(dice, { name: `f${day}.`, millis, gateways: world.gateways, focus })
+      faults: withSilences(dice, drawFaults(dice, terms), terms, chosen)
     }
   }
   const [first, ...others] = Array.from({ length: DAYS_OF_YEAR }, (_, day) => drawDay(day))
