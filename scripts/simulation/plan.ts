@@ -288,18 +288,9 @@ const drawDesks = (dice: Generator) =>
 /** How often wires fall silent in an episode with faults in which keys are revoked. */
 const SILENCES = 3
 
-/**
- * The faults, with silent wires among them where keys are revoked, so that a gateway does not hear of
- * a key that another one revoked.
- */
-const withSilences = (
-  dice: Generator,
-  faults: ReadonlyArray<Fault>,
-  { name, millis, gateways }: FaultTerms,
-  chosen: ReadonlyArray<Desk>
-): ReadonlyArray<Fault> => {
-  if (faults.length === 0 || gateways === 1 || !chosen.includes("keys")) return faults
-  const silences = Array.from(
+/** Silent wires, so that a gateway does not hear of a key that another one revoked. */
+const drawSilences = (dice: Generator, { name, millis, gateways }: FaultTerms) =>
+  Array.from(
     { length: SILENCES },
     (_, index): Fault => ({
       name: `${name}s${index}`,
@@ -313,7 +304,29 @@ const withSilences = (
       millis: dice.between(1500, 4000)
     })
   )
-  return [...faults, ...silences].toSorted((a, b) => a.atMillis - b.atMillis)
+
+/** The death of a gateway in a poll, whose task another one has to poll on. */
+const drawDeathInPoll = (dice: Generator, { name, millis, gateways }: FaultTerms): Fault => ({
+  name: `${name}p`,
+  atMillis: dice.below(millis),
+  of: "video.claimed",
+  after: dice.below(MOST_AFTER_FAILPOINT),
+  steps: 0,
+  isOfLast: true,
+  kind: "gateway dropped",
+  gateway: dice.below(gateways)
+})
+
+/** The faults, and those between several gateways that would be too rare by themselves. */
+const withRareFaults = (
+  dice: Generator,
+  faults: ReadonlyArray<Fault>,
+  terms: FaultTerms,
+  chosen: ReadonlyArray<Desk>
+): ReadonlyArray<Fault> => {
+  if (faults.length === 0 || terms.gateways === 1) return faults
+  const rare = chosen.includes("keys") ? drawSilences(dice, terms) : [drawDeathInPoll(dice, terms)]
+  return [...faults, ...rare].toSorted((a, b) => a.atMillis - b.atMillis)
 }
 
 /** The plan of a world of some seconds. */
@@ -328,7 +341,7 @@ export const planOf = (seed: number): Plan => {
   const drawnFaults = drawFaults(dice, terms)
   const beginsAtMillis = drawBeginning(dice)
   const chosen = drawDesks(dice)
-  const faults = withSilences(dice, drawnFaults, terms, chosen)
+  const faults = withRareFaults(dice, drawnFaults, terms, chosen)
   return {
     ...world,
     beginsAtMillis,
@@ -363,7 +376,7 @@ export const yearPlanOf = (seed: number, customers: number): Plan => {
       clients: [...clients],
       desks: chosen,
       focus,
-      faults: withSilences(dice, drawFaults(dice, terms), terms, chosen)
+      faults: withRareFaults(dice, drawFaults(dice, terms), terms, chosen)
     }
   }
   const [first, ...others] = Array.from({ length: DAYS_OF_YEAR }, (_, day) => drawDay(day))
