@@ -16,8 +16,8 @@ const options: ChaosOptions = {
   recoverySeconds: null
 }
 
-/** Simulated worlds judge the same rules each day, so that this run has its turn every other day. */
-const isDue = shareOfDay([options], 2).length > 0
+/** Simulated worlds judge the same rules each day, so that this run has its turn every third day. */
+const isDue = shareOfDay([options], 3).length > 0
 
 it.live.runIf(isDue)(
   `money stays right while gateways and database are killed (seed ${options.seed})`,

@@ -14,6 +14,7 @@ import {
   settledBalance
 } from "../support/gatewayProcesses.ts"
 import { call } from "../support/http.ts"
+import { awaitJob } from "../support/operator.ts"
 import type { ProcessEnded } from "../support/processes.ts"
 import { respond, responsesCatalog } from "../support/responses.ts"
 import { archiveEnvironment } from "../support/s3Server.ts"
@@ -49,6 +50,8 @@ const queueFilm = { model: "film-fal", prompt: "a lighthouse" }
 const veoFilm = { model: "film-veo", prompt: "a lighthouse", duration: 8 }
 const minimaxFilm = { model: "film-minimax", prompt: "a lighthouse", resolution: "768p" }
 const paint = { model: "paint-1", prompt: "a lighthouse" }
+/** Of a vendor whose queue they can leave. */
+const queuePaint = { model: "paint-fal", prompt: "a lighthouse" }
 const paintStream = { ...paint, stream: true, partial_images: 1 }
 /** Their first channel cannot be reached, and the second one can. */
 const filmDown = { ...film, model: "film-down" }
@@ -156,6 +159,7 @@ const catalogFor = (simulatorUrl: string) => {
       channel: "ch-f",
       upstream_model: "fal-ai/bytedance/seedance/v1/pro/text-to-video"
     },
+    { model: "paint-fal", channel: "ch-f", upstream_model: "fal-ai/flux/dev" },
     { model: "film-veo", channel: "ch-g", upstream_model: "veo-3.1-generate-preview" },
     { model: "film-minimax", channel: "ch-m", upstream_model: "MiniMax-H3" },
     { model: "voice-1", channel: "ch-t" },
@@ -177,6 +181,12 @@ const catalogFor = (simulatorUrl: string) => {
     models: [
       ...catalog.models,
       { id: "film-fal", modality: "video" as const, protocol: "fal", prices: queueFilmPrices },
+      {
+        id: "paint-fal",
+        modality: "image" as const,
+        protocol: "fal",
+        prices: { kind: "image" as const, per_image: "0.2" }
+      },
       { id: "film-veo", modality: "video" as const, protocol: "veo", prices: queueFilmPrices },
       {
         id: "film-minimax",
@@ -214,6 +224,26 @@ const statusOf: Record<Repeat, number> = {
   gone: 409
 }
 
+/**
+ * Where a gateway dies with an order that waits for a place, how its task ends, and what is left of
+ * 100: the channel's other video costs 5.0094.
+ */
+const waitingPlaces = [
+  ["video.joined", "no order", "94.9906"],
+  ["video.waiting", "succeeded", "89.9812"],
+  ["video.dispatched", "succeeded", "89.9812"],
+  ["video.started", "failed", "94.9906"]
+] as const satisfies ReadonlyArray<readonly [Failpoint, string, string]>
+
+/** Where a gateway dies with a task that its vendor has just cancelled. */
+const cancelPlaces = [
+  ["video.cancelled", "videos", film],
+  ["image.cancelled", "images", queuePaint]
+] as const satisfies ReadonlyArray<readonly [Failpoint, "videos" | "images", object]>
+
+/** Where a gateway dies whose successor dies too, while it gives the hold back. */
+const sweptPlace = ["video.held", "videos", film, 0, "100", "given up"] as const
+
 /** Rounds over all places; without them a run takes the places of its day. */
 const ROUNDS = process.env.CRASH_ROUNDS
 /** Within as many days each place has its turn. */
@@ -223,7 +253,28 @@ const DAYS = 3
  * their places need fewer kills of real processes.
  */
 const simulatedResources: ReadonlySet<string> = new Set(["videos", "images", "later", "texts"])
-const SIMULATED_DAYS = 6
+const SIMULATED_DAYS = 12
+
+const isSimulated = ([, resource]: (typeof places)[number]) => simulatedResources.has(resource)
+const simulatedPlaces = [
+  ...places.filter(isSimulated),
+  ...waitingPlaces,
+  ...cancelPlaces,
+  sweptPlace
+]
+const placesOfDay: ReadonlySet<unknown> = new Set([
+  ...shareOfDay(simulatedPlaces, SIMULATED_DAYS),
+  ...shareOfDay(
+    places.filter((place) => !isSimulated(place)),
+    DAYS
+  )
+])
+
+/** Those whose turn it is. */
+const inTurn = <A>(rows: ReadonlyArray<A>): ReadonlyArray<A> =>
+  ROUNDS === undefined
+    ? rows.filter((row) => placesOfDay.has(row))
+    : Array.from({ length: Number(ROUNDS) }, () => rows).flat()
 
 const OrdersOf = Schema.Struct({ data: Schema.Array(Schema.Struct({ id: Schema.String })) })
 
@@ -298,18 +349,7 @@ const killedAt = (
     assert.strictEqual((yield* count) - before, repeat === "ordered" ? 1 : jobs)
   }).pipe(Effect.scoped)
 
-/**
- * Where a gateway dies with an order that waits for a place, how its task ends, and what is left of
- * 100: the channel's other video costs 5.0094.
- */
-const waitingPlaces = [
-  ["video.joined", "no order", "94.9906"],
-  ["video.waiting", "succeeded", "89.9812"],
-  ["video.dispatched", "succeeded", "89.9812"],
-  ["video.started", "failed", "94.9906"]
-] as const satisfies ReadonlyArray<readonly [Failpoint, string, string]>
-
-it.live.each(ROUNDS === undefined ? shareOfDay(waitingPlaces, DAYS) : waitingPlaces)(
+it.live.each(inTurn(waitingPlaces))(
   "killed at %s of an order that waits for a place: it is %s, and nothing is sent twice",
   ([place, end, left]) =>
     Effect.gen(function* () {
@@ -353,30 +393,40 @@ it.live.each(ROUNDS === undefined ? shareOfDay(waitingPlaces, DAYS) : waitingPla
   60_000
 )
 
-it.live(
-  "killed after the vendor's answer to a cancel: the task ends as cancelled, and its hold is back",
-  () =>
+it.live.each(inTurn(cancelPlaces))(
+  "killed at %s of %s: cancelled again, the task ends as cancelled, and its hold is back",
+  ([place, resource, json]) =>
     Effect.gen(function* () {
       const simulator = yield* Simulator
-      const env = yield* environmentOf(sharedKind)
-      const first = yield* startGateway({ ...env, KILL_AT: "video.cancelled" })
+      const env = {
+        ...(yield* environmentOf(sharedKind)),
+        // A cancel is answered before the run asks again, so that it hears the vendor's word first.
+        GATEWAY_ASK_INTERVAL_SECONDS: "2",
+        // Nothing but the cancel ends the images of a dead gateway.
+        GATEWAY_IMAGE_DEADLINE_SECONDS: "60"
+      }
+      const first = yield* startGateway({ ...env, KILL_AT: place })
       const { key, organizationPath } = yield* prepareCustomer(
         first,
         "100",
         catalogFor(simulator.url)
       )
-      const created = yield* call(`${first.url}/v1/videos/generations`, {
+      const created = yield* call(`${first.url}/v1/${resource}/generations`, {
         key,
-        json: { ...film, prompt: "a lighthouse sim:waits" }
+        json: { ...json, prompt: "a lighthouse sim:waits" },
+        headers: { prefer: "respond-async" }
       })
       const { id } = yield* Schema.decodeUnknownEffect(Schema.Struct({ id: Schema.String }))(
         created.body
       )
-      const cancel = (url: string) => call(`${url}/v1/videos/${id}/cancel`, { method: "POST", key })
+      yield* awaitJob(first, id)
+      const cancel = (url: string) =>
+        call(`${url}/v1/${resource}/${id}/cancel`, { method: "POST", key })
       yield* Effect.forkChild(Effect.exit(cancel(first.url)))
       assert.strictEqual((yield* first.process.end).signal, "SIGKILL")
 
       const second = yield* startGateway(env)
+      yield* cancel(second.url)
       assert.strictEqual(yield* settledBalance(second, organizationPath), "100")
       const error = { code: "cancelled", message: "The vendor cancelled the task" }
       assert.deepEqual((yield* cancel(second.url)).body, { id, task_status: "failed", error })
@@ -396,23 +446,11 @@ const onEmbedded: ReadonlySet<Failpoint> = new Set(["video.made", "image.made"])
 /** What one database shows of these, the other would show alike. */
 const onlyShared: ReadonlySet<object> = new Set([paintStream, veoFilm, minimaxFilm])
 
-const rowsOf = (rows: typeof places) => {
-  if (ROUNDS !== undefined) return Array.from({ length: Number(ROUNDS) }, () => rows).flat()
-  const isSimulated = ([, resource]: (typeof places)[number]) => simulatedResources.has(resource)
-  return [
-    ...shareOfDay(rows.filter(isSimulated), SIMULATED_DAYS),
-    ...shareOfDay(
-      rows.filter((row) => !isSimulated(row)),
-      DAYS
-    )
-  ]
-}
-
 layer(layerSurvivor(environmentOf(sharedKind)), {
   excludeTestServices: true,
   timeout: "60 seconds"
 })("a gateway killed beside another one", (it) => {
-  it.effect.each(rowsOf(places.filter(([place]) => !onlyAlone.has(place))))(
+  it.effect.each(inTurn(places.filter(([place]) => !onlyAlone.has(place))))(
     "at %s of %s: nothing is lost and nothing is sent twice",
     (row) =>
       Effect.flatMap(Survivor, ({ env, gateway }) => killedAt(row, env, Effect.succeed(gateway)))
@@ -423,7 +461,7 @@ for (const kind of ["embedded", sharedKind] as const) {
   const rows = places.filter(([place, , order]) =>
     kind === "embedded" ? onEmbedded.has(place) && !onlyShared.has(order) : onlyAlone.has(place)
   )
-  it.live.each(rowsOf(rows))(
+  it.live.each(inTurn(rows))(
     `${kind}: killed at %s of %s and started again, nothing is lost and nothing is sent twice`,
     (row) =>
       Effect.gen(function* () {
@@ -434,9 +472,9 @@ for (const kind of ["embedded", sharedKind] as const) {
   )
 }
 
-it.live(
-  "killed again while it gives back what the first kill left",
-  () =>
+it.live.each(inTurn([sweptPlace]))(
+  "killed at %s, and again while the hold is given back",
+  (row) =>
     Effect.gen(function* () {
       const env = yield* environmentOf(sharedKind)
       const sweeper = Effect.gen(function* () {
@@ -444,7 +482,7 @@ it.live(
         assert.strictEqual((yield* second.process.end).signal, "SIGKILL")
         return yield* startGateway(env)
       })
-      yield* killedAt(["video.held", "videos", film, 0, "100", "given up"], env, sweeper)
+      yield* killedAt(row, env, sweeper)
     }).pipe(Effect.provide(layerSimulator({ port: 0 })), Effect.scoped),
   60_000
 )
