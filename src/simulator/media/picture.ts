@@ -24,7 +24,9 @@ export const drawPicture = Effect.fnUntraced(function* (
 ) {
   const { width, height } = size
   const angle = (numberFrom(`${seed} angle`, 360) * Math.PI) / 180
-  const [dx, dy] = [Math.cos(angle) / width, Math.sin(angle) / height]
+  // The angle addition theorem makes the sine of each pixel of two tables, for columns and for rows.
+  const across = wave((Math.cos(angle) * 2.4) / width, width)
+  const down = wave((Math.sin(angle) * 2.4) / height, height)
   const discs = Array.from({ length: discCount }, (_, index) => ({
     x: (numberFrom(`${seed} x${index}`, 1000) / 1000) * width,
     y: (numberFrom(`${seed} y${index}`, 1000) / 1000) * height,
@@ -39,9 +41,10 @@ export const drawPicture = Effect.fnUntraced(function* (
     // requests.
     if (y % rowsPerTurn === rowsPerTurn - 1) yield* Effect.yieldNow
     const row = y * rowBytes + 1
+    const [sinDown = 0, cosDown = 1] = [down.sines[y], down.cosines[y]]
     for (let x = 0; x < width; x++) {
-      const along = Math.sin((x * dx + y * dy) * 2.4) * 0.5 + 0.5
-      pixels[row + x] = Math.floor(along * (gradientColours - 1))
+      const sine = (across.sines[x] ?? 0) * cosDown + (across.cosines[x] ?? 1) * sinDown
+      pixels[row + x] = (sine * 0.5 + 0.5) * (gradientColours - 1)
     }
     for (const { x: middle, y: level, radius, firstColour } of discs) {
       const half = Math.sqrt(Math.max(radius ** 2 - (y - level) ** 2, 0))
@@ -58,7 +61,8 @@ export const drawPicture = Effect.fnUntraced(function* (
   header.writeUInt32BE(width, 0)
   header.writeUInt32BE(height, 4)
   header.set([8, 3, 0, 0, 0], 8)
-  const data = yield* Effect.promise(() => deflateAsync(pixels, { level: 4 }))
+  // Higher levels take longer, for pictures that are hardly smaller.
+  const data = yield* Effect.promise(() => deflateAsync(pixels, { level: 3 }))
   return Buffer.concat([
     signature,
     chunk("IHDR", header),
@@ -66,6 +70,12 @@ export const drawPicture = Effect.fnUntraced(function* (
     chunk("IDAT", data),
     chunk("IEND", Buffer.alloc(0))
   ])
+})
+
+/** Sines and cosines of the first `count` multiples of an angle in radians. */
+const wave = (angle: number, count: number) => ({
+  sines: Float64Array.from({ length: count }, (_, index) => Math.sin(index * angle)),
+  cosines: Float64Array.from({ length: count }, (_, index) => Math.cos(index * angle))
 })
 
 const chunk = (type: string, data: Uint8Array): Buffer => {
