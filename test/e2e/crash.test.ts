@@ -398,13 +398,8 @@ it.live.each(inTurn(cancelPlaces))(
   ([place, resource, json]) =>
     Effect.gen(function* () {
       const simulator = yield* Simulator
-      const env = {
-        ...(yield* environmentOf(sharedKind)),
-        // A cancel is answered before the run asks again, so that it hears the vendor's word first.
-        GATEWAY_ASK_INTERVAL_SECONDS: "2",
-        // Nothing but the cancel ends the images of a dead gateway.
-        GATEWAY_IMAGE_DEADLINE_SECONDS: "60"
-      }
+      // Nothing but the cancel ends the images of a dead gateway before their deadline.
+      const env = { ...(yield* environmentOf(sharedKind)), GATEWAY_IMAGE_DEADLINE_SECONDS: "60" }
       const first = yield* startGateway({ ...env, KILL_AT: place })
       const { key, organizationPath } = yield* prepareCustomer(
         first,
@@ -422,7 +417,8 @@ it.live.each(inTurn(cancelPlaces))(
       yield* awaitJob(first, id)
       const cancel = (url: string) =>
         call(`${url}/v1/${resource}/${id}/cancel`, { method: "POST", key })
-      yield* Effect.forkChild(Effect.exit(cancel(first.url)))
+      // The vendor is not asked where the polls of the task leave a cancel no turn.
+      yield* Effect.forkChild(Effect.exit(Effect.forever(cancel(first.url))))
       assert.strictEqual((yield* first.process.end).signal, "SIGKILL")
 
       const second = yield* startGateway(env)
