@@ -442,7 +442,7 @@ const onEmbedded: ReadonlySet<Failpoint> = new Set(["video.made", "image.made"])
 /** What one database shows of these, the other would show alike. */
 const onlyShared: ReadonlySet<object> = new Set([paintStream, veoFilm, minimaxFilm])
 
-layer(layerSurvivor(environmentOf(sharedKind)), {
+layer(layerSurvivor(environmentOf(sharedKind), catalogFor), {
   excludeTestServices: true,
   timeout: "60 seconds"
 })("a gateway killed beside another one", (it) => {
