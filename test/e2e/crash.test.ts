@@ -417,8 +417,7 @@ it.live.each(inTurn(cancelPlaces))(
       yield* awaitJob(first, id)
       const cancel = (url: string) =>
         call(`${url}/v1/${resource}/${id}/cancel`, { method: "POST", key })
-      // The vendor is not asked where the polls of the task leave a cancel no turn.
-      yield* Effect.forkChild(Effect.exit(Effect.forever(cancel(first.url))))
+      yield* Effect.forkChild(Effect.exit(cancel(first.url)))
       assert.strictEqual((yield* first.process.end).signal, "SIGKILL")
 
       const second = yield* startGateway(env)
