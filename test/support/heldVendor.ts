@@ -7,6 +7,8 @@ export interface HeldVendor {
   readonly url: string
   /** Waits for the first request. */
   readonly asked: Effect.Effect<void>
+  /** How many requests have come. */
+  readonly requestCount: () => number
   /** Answers what waits, and everything after it at once. */
   readonly letGo: Effect.Effect<void>
 }
@@ -16,8 +18,10 @@ const image = JSON.stringify({ created: 1, data: [{ url: "https://media.test/one
 export const heldVendor: Effect.Effect<HeldVendor, never, Scope.Scope> = Effect.gen(function* () {
   const asked = yield* Deferred.make<void>()
   const letGo = yield* Deferred.make<void>()
+  let requestCount = 0
   const url = yield* serving((request, response) => {
     request.resume().on("end", () => {
+      requestCount += 1
       Deferred.doneUnsafe(asked, Effect.void)
       Effect.runFork(
         Effect.map(Deferred.await(letGo), () => {
@@ -29,6 +33,7 @@ export const heldVendor: Effect.Effect<HeldVendor, never, Scope.Scope> = Effect.
   return {
     url,
     asked: Deferred.await(asked),
+    requestCount: () => requestCount,
     letGo: Effect.asVoid(Deferred.succeed(letGo, undefined))
   }
 })

@@ -9,6 +9,8 @@ export const maxSide = 4096
 const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])
 const deflateAsync = promisify(deflate)
 const gradientColours = 200
+/** The part of a sine's turn that the gradient has over the whole picture, in radians. */
+const gradientAngle = 2.4
 const discCount = 6
 const discShades = 8
 const rowsPerTurn = 128
@@ -25,8 +27,8 @@ export const drawPicture = Effect.fnUntraced(function* (
   const { width, height } = size
   const angle = (numberFrom(`${seed} angle`, 360) * Math.PI) / 180
   // The angle addition theorem makes the sine of each pixel of two tables, for columns and for rows.
-  const across = wave((Math.cos(angle) * 2.4) / width, width)
-  const down = wave((Math.sin(angle) * 2.4) / height, height)
+  const across = wave((Math.cos(angle) * gradientAngle) / width, width)
+  const down = wave((Math.sin(angle) * gradientAngle) / height, height)
   const discs = Array.from({ length: discCount }, (_, index) => ({
     x: (numberFrom(`${seed} x${index}`, 1000) / 1000) * width,
     y: (numberFrom(`${seed} y${index}`, 1000) / 1000) * height,
@@ -44,7 +46,7 @@ export const drawPicture = Effect.fnUntraced(function* (
     const [sinDown = 0, cosDown = 1] = [down.sines[y], down.cosines[y]]
     for (let x = 0; x < width; x++) {
       const sine = (across.sines[x] ?? 0) * cosDown + (across.cosines[x] ?? 1) * sinDown
-      pixels[row + x] = (sine * 0.5 + 0.5) * (gradientColours - 1)
+      pixels[row + x] = Math.trunc((sine * 0.5 + 0.5) * (gradientColours - 1))
     }
     for (const { x: middle, y: level, radius, firstColour } of discs) {
       const half = Math.sqrt(Math.max(radius ** 2 - (y - level) ** 2, 0))
@@ -61,7 +63,7 @@ export const drawPicture = Effect.fnUntraced(function* (
   header.writeUInt32BE(width, 0)
   header.writeUInt32BE(height, 4)
   header.set([8, 3, 0, 0, 0], 8)
-  // Higher levels take longer, for pictures that are hardly smaller.
+  // Of the fastest levels the one that makes the smallest pictures.
   const data = yield* Effect.promise(() => deflateAsync(pixels, { level: 3 }))
   return Buffer.concat([
     signature,
